@@ -1,0 +1,147 @@
+"""The frozen records that one stage hands to the next."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+__all__ = [
+    "ArmName",
+    "Battery",
+    "Call",
+    "Comparison",
+    "Digest",
+    "Item",
+    "NullStratum",
+    "Order",
+    "Record",
+    "Refusal",
+]
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+"""A SHA-256 in lower-case hex."""
+
+ArmName = Literal["clone", "signal", "equivalent", "ladder"]
+"""What is shown to the judge."""
+
+NullStratum = Literal["core", "edge-empty", "edge-whitespace"]
+"""Which kind of clone: text left after strip, the empty string, white space only. Never pooled."""
+
+Order = Literal["AB", "BA", "IDENTICAL"]
+"""In which order the two texts `u` and `v` of a comparison are shown; a clone has none."""
+
+
+class Record(BaseModel):
+    """Base of all records: immutable, no unknown field, no silent conversion of types."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Item(Record):
+    """One prompt with its candidate texts: the sampling unit.
+
+    Attributes
+    ----------
+    id : str
+        Unique within a study.
+    stratum : str
+        The subset or family that resampling stays within.
+    cluster : str
+        Items that are not independent of each other share one.
+    prompt : Digest
+        The digest of the rendered prompt.
+    texts : dict of str to Digest
+        Role to the digest of the candidate text with that role.
+    flags : tuple of str
+        What a reader should know of the texts, e.g. that one holds the prompt's own delimiters.
+    facts : dict
+        What the source knows of the item (JSON values), e.g. the share of the domain on which a fault shows.
+    """
+
+    id: Annotated[str, StringConstraints(min_length=1)]
+    stratum: str
+    cluster: str
+    prompt: Digest
+    texts: dict[str, Digest]
+    flags: tuple[str, ...] = ()
+    facts: dict[str, Any] = Field(default_factory=dict)
+
+
+class Comparison(Record):
+    """Two roles of an item that are to be compared; the schedule makes calls of it.
+
+    Attributes
+    ----------
+    item : str
+        The item's id.
+    arm : ArmName
+        A clone has `u == v` and one call per criterion; the others have two calls, one per order.
+    u, v : str
+        Roles. In order `AB`, `u` stands in slot A.
+    target : str or None
+        The role that a useful judge chooses; None where a tie is the right answer.
+    null_stratum : NullStratum or None
+        Set for clones only.
+    """
+
+    item: str
+    arm: ArmName
+    u: str
+    v: str
+    target: str | None = None
+    null_stratum: NullStratum | None = None
+
+
+class Refusal(Record):
+    """A row or an arm of it that was not taken, with the reason. Nothing is dropped without one."""
+
+    where: str
+    stratum: str
+    arm: ArmName | None
+    reason: str
+
+
+class Battery(Record):
+    """Everything that a source gave: what was taken, what was refused, and the texts by their digest."""
+
+    items: tuple[Item, ...]
+    comparisons: tuple[Comparison, ...]
+    texts: dict[Digest, str]
+    refusals: tuple[Refusal, ...] = ()
+    receipts: dict[str, Any] = Field(default_factory=dict)
+
+
+class Call(Record):
+    """One scheduled request.
+
+    Attributes
+    ----------
+    call_id : Digest
+        A hash of everything that defines the request: configuration, rubric, texts, slots, item and arm.
+    position : int
+        The place in dispatch order, from 0.
+    block : int
+        The temporal block; a block begins only when the one before it has ended.
+    slot_a, slot_b : str
+        The roles of the texts in slots A and B.
+    """
+
+    call_id: Digest
+    position: Annotated[int, Field(ge=0)]
+    block: Annotated[int, Field(ge=0)]
+    configuration: str
+    criterion: str
+    item: str
+    stratum: str
+    cluster: str
+    arm: ArmName
+    null_stratum: NullStratum | None
+    order: Order
+    slot_a: str
+    slot_b: str
+    target: str | None
+    rubric: Digest
+    prompt: Digest
+    text_a: Digest
+    text_b: Digest
