@@ -12,11 +12,14 @@ __all__ = [
     "Call",
     "Comparison",
     "Digest",
+    "Event",
+    "Intent",
     "Item",
     "NullStratum",
     "Order",
     "Record",
     "Refusal",
+    "Terminal",
 ]
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -145,3 +148,65 @@ class Call(Record):
     prompt: Digest
     text_a: Digest
     text_b: Digest
+
+
+class Intent(Record):
+    """The durable record that a call is about to be sent.
+
+    Attributes
+    ----------
+    at : str
+        UTC time, for people; nothing is computed from it.
+    elapsed_ms : int
+        The campaign's own time, summed over its runs by a clock that cannot be set back.
+    request_sha256 : Digest
+        The digest of the exact bytes that are sent.
+    """
+
+    call_id: Digest
+    at: str
+    elapsed_ms: int
+    request_sha256: Digest
+
+
+class Terminal(Record):
+    """The durable record of how a call ended. There is at most one, and it is never replaced.
+
+    Attributes
+    ----------
+    status : str
+        `answered`: a reply came, whatever it says. `refused`: the server did not accept this request.
+        `failed`: no usable reply came; the campaign stops.
+    reason : str or None
+        A code from the vocabulary of reasons; None where a reply came.
+    text : str or None
+        The answer's content as the server gave it; None where there was none.
+    body : bytes
+        The reply as it came, up to the declared size.
+    """
+
+    call_id: Digest
+    at: str
+    elapsed_ms: int
+    status: Literal["answered", "refused", "failed"]
+    reason: str | None = None
+    detail: str | None = None
+    http_status: int | None = None
+    text: str | None = None
+    finish: str | None = None
+    served_model: str | None = None
+    fingerprint: str | None = None
+    reasoning: bool = False
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    latency_ms: float | None = None
+    body: bytes = b""
+
+
+class Event(Record):
+    """What happened to a campaign as a whole: `opened`, `stopped` (for good) or `paused`."""
+
+    at: str
+    elapsed_ms: int
+    kind: Literal["opened", "stopped", "paused"]
+    detail: dict[str, Any]

@@ -1,0 +1,307 @@
+"""What is declared before any call: the tables of `protocol.toml`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from darkcurrent.records import ArmName, Record
+
+__all__ = [
+    "AnalysisTable",
+    "BatteryTable",
+    "CaptureTable",
+    "Configuration",
+    "ConfigurationBase",
+    "Criterion",
+    "Decoder",
+    "FiniteCodeBattery",
+    "FunctionConfiguration",
+    "GatesTable",
+    "LlamaCppConfiguration",
+    "OpenAIChatConfiguration",
+    "PairsBattery",
+    "PairsColumns",
+    "Protocol",
+    "ScheduleTable",
+    "StudyTable",
+]
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+"""A name that becomes part of a file name: letters, digits, dot, underscore and hyphen."""
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class StudyTable(Record):
+    """`[study]`: what the folder is called."""
+
+    name: Name
+    title: str = ""
+
+
+class BatteryBase(Record):
+    """Keys that every battery source has.
+
+    Attributes
+    ----------
+    arms : tuple of ArmName
+        What is shown of each item.
+    edge_controls : int
+        How many items are also shown with two empty and with two white-space candidates, per edge stratum.
+    """
+
+    arms: Annotated[tuple[ArmName, ...], Field(min_length=1)]
+    edge_controls: Annotated[int, Field(ge=0)] = 0
+
+
+class PairsColumns(Record):
+    """`[battery.columns]`: which column of the file is which.
+
+    A file says who is better in one of two ways: by the columns `chosen` and `rejected`, or by `first`,
+    `second` and a `label` column whose values `labels` explains (`"first"`, `"second"` or `"tie"`).
+    """
+
+    id: str = "id"
+    prompt: str = "prompt"
+    chosen: str = "chosen"
+    rejected: str = "rejected"
+    stratum: str | None = None
+    cluster: str | None = None
+    first: str | None = None
+    second: str | None = None
+    label: str | None = None
+    labels: dict[str, Literal["first", "second", "tie"]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _labels_are_whole(self) -> PairsColumns:
+        given = [self.first, self.second, self.label]
+        if any(given) and not (all(given) and self.labels):
+            raise ValueError("`first`, `second`, `label` and `labels` go together: give all four or none")
+        return self
+
+
+class PairsBattery(BatteryBase):
+    """`[battery]` with `source = "pairs"`: matched texts from a file of one's own.
+
+    Attributes
+    ----------
+    path : str
+        A `.jsonl`, `.json`, `.csv` or `.parquet` file; relative to the study's folder.
+    identical : str
+        What becomes of a row whose two texts are the same: an error, or a clone without a signal.
+    """
+
+    source: Literal["pairs"]
+    path: Annotated[str, StringConstraints(min_length=1)]
+    columns: PairsColumns = PairsColumns()
+    identical: Literal["error", "clone"] = "error"
+    arms: Annotated[tuple[Literal["clone", "signal"], ...], Field(min_length=1)] = ("clone", "signal")
+
+
+class FiniteCodeBattery(BatteryBase):
+    """`[battery]` with `source = "finite-code"`: programs whose right answer is known on a finite domain."""
+
+    source: Literal["finite-code"]
+    settings: Annotated[tuple[Annotated[int, Field(ge=0, le=11)], ...], Field(min_length=1)] = tuple(range(12))
+    arms: Annotated[tuple[Literal["clone", "signal", "equivalent"], ...], Field(min_length=1)] = ("clone", "signal")
+
+
+BatteryTable = Annotated[PairsBattery | FiniteCodeBattery, Field(discriminator="source")]
+
+
+class Criterion(Record):
+    """`[criteria.NAME]`: a named rubric, either one that ships with the package or a text file."""
+
+    rubric: str | None = None
+    rubric_file: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Criterion:
+        if (self.rubric is None) == (self.rubric_file is None):
+            raise ValueError("give either `rubric` (a rubric that ships with darkcurrent) or `rubric_file` (a text file)")
+        return self
+
+
+class Decoder(Record):
+    """`[configuration.decoder]`: the fields of the request that steer generation, sent as declared."""
+
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+    max_tokens: Annotated[int, Field(ge=1)] = 256
+    seed: Seed | None = None
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _extra_adds_only(self) -> Decoder:
+        taken = {"model", "messages", "stream", "temperature", "max_tokens", "seed", "n"} & self.extra.keys()
+        if taken:
+            raise ValueError(f"`extra` may not set {', '.join(f'`{key}`' for key in sorted(taken))}: darkcurrent sets it")
+        return self
+
+
+class ConfigurationBase(Record):
+    """Keys that every configuration has."""
+
+    name: Name
+    contract: str = "sole-object"
+
+
+class HttpConfiguration(ConfigurationBase):
+    """Keys of a configuration that is asked over HTTP.
+
+    Attributes
+    ----------
+    model : str
+        The name that is sent.
+    accepted_models : tuple of str
+        The names that a reply may carry; any other stops the campaign. Default: `model` alone.
+    """
+
+    model: Annotated[str, StringConstraints(min_length=1)]
+    accepted_models: tuple[str, ...] = ()
+    decoder: Decoder = Decoder()
+
+    @property
+    def served_names(self) -> tuple[str, ...]:
+        """The names that a reply may carry."""
+        return self.accepted_models or (self.model,)
+
+
+class OpenAIChatConfiguration(HttpConfiguration):
+    """`backend = "openai-chat"`: any endpoint that speaks OpenAI's chat completions.
+
+    Attributes
+    ----------
+    base_url : str
+        Up to and without `/chat/completions`, e.g. `http://127.0.0.1:8000/v1`.
+    api_key_env : str or None
+        The *name* of the environment variable that holds the key.
+    """
+
+    backend: Literal["openai-chat"]
+    base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^/@\s]+[^@\s]*$")]
+    api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+
+
+class LlamaCppConfiguration(HttpConfiguration):
+    """`backend = "llama-cpp"`: llama.cpp's own server as a child process (extra `local`).
+
+    Attributes
+    ----------
+    model : str
+        `gemma-3-270m`, the model of the extra `local`, or the served name of the file at `model_path`.
+    model_path : str or None
+        A GGUF file; relative to the study's folder.
+    context : int
+        Tokens of context.
+    cache_prompt : bool
+        Whether the server may reuse what it computed for the call before. Off, so that no call depends on the
+        one before it.
+    """
+
+    backend: Literal["llama-cpp"]
+    model_path: str | None = None
+    context: Annotated[int, Field(ge=256)] = 8192
+    threads: Annotated[int, Field(ge=1)] | None = None
+    cache_prompt: bool = False
+
+
+class FunctionConfiguration(ConfigurationBase):
+    """`backend = "function"`: a Python callable `module:name` that takes `(prompt, a, b)` and returns a reply.
+
+    The module is looked for in the study's folder first. The default contract is `label`: the callable returns
+    the bare label `A`, `B` or `tie`.
+    """
+
+    backend: Literal["function"]
+    callable: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
+    contract: str = "label"
+
+
+Configuration = Annotated[
+    OpenAIChatConfiguration | LlamaCppConfiguration | FunctionConfiguration, Field(discriminator="backend")
+]
+
+
+class ScheduleTable(Record):
+    """`[schedule]`: in which order the calls are made."""
+
+    kind: Literal["hash"] = "hash"
+    seed: Seed
+
+
+class CaptureTable(Record):
+    """`[capture]`: how a campaign runs.
+
+    Attributes
+    ----------
+    in_flight : int
+        Requests at the same time.
+    timeout_seconds : float
+        The longest that one request may take.
+    deadline_minutes : float
+        The longest that a campaign may take, over all its runs.
+    stop_when_held : bool
+        End a campaign as HELD_EARLY once the ceiling of invalid answers cannot be kept any more.
+    max_reply_bytes : int
+        A longer reply is cut off and counts as invalid.
+    """
+
+    in_flight: Annotated[int, Field(ge=1, le=1024)] = 1
+    timeout_seconds: Annotated[float, Field(gt=0)] = 120.0
+    deadline_minutes: Annotated[float, Field(gt=0)] = 180.0
+    stop_when_held: bool = False
+    max_reply_bytes: Annotated[int, Field(ge=1024)] = 1_048_576
+
+
+class GatesTable(Record):
+    """`[gates]`: the thresholds. A gate whose threshold is not declared is NOT GRADED.
+
+    Attributes
+    ----------
+    invalid_ceiling : float
+        The share of a campaign's scheduled calls that may be invalid; more is HOLD.
+    clone_threshold : float or None
+        The rate of adverse clones that must be excluded.
+    utility_threshold : float or None
+        What the lower bound of target utility must reach.
+    clone_family : str
+        The cells that Holm's adjustment runs over: all cells of the study, or those of one configuration.
+    """
+
+    invalid_ceiling: Annotated[float, Field(ge=0, lt=1)] = 0.01
+    clone_threshold: Share | None = None
+    utility_threshold: Share | None = None
+    clone_family: Literal["study", "configuration"] = "study"
+
+
+class AnalysisTable(Record):
+    """`[analysis]`: how utility is resampled."""
+
+    weights: Literal["size", "equal"] = "size"
+    draws: Annotated[int, Field(ge=1000)] = 20_000
+    seed: Seed = 20_260_615
+
+
+class Protocol(Record):
+    """A whole `protocol.toml`."""
+
+    format: Literal[1]
+    study: StudyTable
+    battery: BatteryTable
+    criteria: Annotated[dict[Name, Criterion], Field(min_length=1)]
+    configuration: Annotated[tuple[Configuration, ...], Field(min_length=1)]
+    schedule: ScheduleTable
+    capture: CaptureTable = CaptureTable()
+    gates: GatesTable = GatesTable()
+    analysis: AnalysisTable = AnalysisTable()
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Protocol:
+        folded = [configuration.name.casefold() for configuration in self.configuration]
+        doubled = sorted({name for name in folded if folded.count(name) > 1})
+        if doubled:
+            raise ValueError(f"two configurations are called `{doubled[0]}`: a name must be unique, whatever its case")
+        return self

@@ -1,0 +1,179 @@
+"""The tables of a report, as data: every form of the report renders these and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from darkcurrent.patterns import PATTERNS
+from darkcurrent.reports.words import campaign_of, number, share
+from darkcurrent.results import Analysis, CellResult
+
+__all__ = ["Table", "all_tables", "verdict_table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a title, a one-line reading, and cells that are ready to be shown.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Headings. The first `left` ones hold names, the others numbers.
+    """
+
+    key: str
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left: int = 2
+
+
+def all_tables(analysis: Analysis) -> list[Table]:
+    """Return every table that has rows, in reading order."""
+    tables = [
+        verdict_table(analysis),
+        _campaigns(analysis),
+        _invalid(analysis),
+        _clones(analysis),
+        _signal(analysis),
+        _strata(analysis),
+        _patterns(analysis),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def verdict_table(analysis: Analysis) -> Table:
+    """Return the table that answers the three questions, one row per cell."""
+    rows = []
+    for cell in analysis.cells:
+        campaign = campaign_of(analysis, cell)
+        core, signal = cell.clone["core"], cell.signal
+        held = cell.state == "HOLD"
+        valid = campaign.terminal - campaign.invalid
+        rows.append(
+            (
+                cell.configuration,
+                cell.criterion,
+                f"HOLD {share(valid, campaign.scheduled)}" if held else share(valid, campaign.scheduled),
+                "–" if held or not core.n else f"{share(core.adverse, core.n)} [{number(core.upper)}]",
+                number(core.p_holm),
+                "–" if signal.mean is None else f"{number(signal.mean)} [{number(signal.lower)}]",
+                cell.joint,
+            )
+        )
+    threshold, utility = analysis.gates["clone_threshold"], analysis.gates["utility_threshold"]
+    return Table(
+        key="verdict",
+        title="May this judge be used?",
+        note=(
+            f"null: identical texts not tied [upper bound, gate {number(threshold, 2)}] · "
+            f"utility: right text chosen [lower bound, gate {number(utility, 2)}]"
+        ),
+        columns=("configuration", "criterion", "valid", "null", "Holm p", "utility", "result"),
+        rows=tuple(rows),
+    )
+
+
+def _campaigns(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            campaign.configuration,
+            campaign.state,
+            campaign.capture,
+            *map(str, (campaign.scheduled, campaign.terminal, campaign.invalid, campaign.ambiguous, campaign.missing)),
+            _tokens(campaign.prompt_tokens, campaign.completion_tokens),
+            "–" if campaign.latency_ms_median is None else f"{campaign.latency_ms_median / 1000:.3f} s",
+            campaign.basis or "–",
+        )
+        for campaign in analysis.campaigns
+    )
+    columns = ("configuration", "state", "capture", "scheduled", "ended", "invalid", "ambiguous", "missing")
+    return Table(
+        "campaigns",
+        "Did it answer?",
+        "Every scheduled call is counted; an invalid answer is kept and never asked again.",
+        (*columns, "tokens in / out", "median latency", "identity"),
+        rows,
+        left=3,
+    )
+
+
+def _tokens(prompt: int | None, completion: int | None) -> str:
+    return f"{'–' if prompt is None else prompt} / {'–' if completion is None else completion}"
+
+
+def _invalid(analysis: Analysis) -> Table:
+    rows = tuple(
+        (campaign.configuration, reason, share(count, campaign.terminal))
+        for campaign in analysis.campaigns
+        for reason, count in campaign.invalid_by_reason.items()
+    )
+    note = "Why answers were invalid under the declared contract, of the calls that ended."
+    return Table("invalid", "Invalid answers", note, ("configuration", "reason", "calls"), rows)
+
+
+def _clones(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            *_names(cell),
+            stratum,
+            share(clone.adverse, clone.n),
+            *map(str, (clone.a, clone.b, clone.invalid)),
+            number(clone.upper),
+            number(clone.p),
+            number(clone.p_holm),
+            clone.gate,
+        )
+        for cell in analysis.cells
+        for stratum, clone in cell.clone.items()
+        if clone.n
+    )
+    columns = ("configuration", "criterion", "null stratum", "adverse", "first", "second", "invalid", "upper", "p", "Holm p", "gate")
+    note = "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded."
+    return Table("null", "Null: identical texts", note, columns, rows, left=3)
+
+
+def _signal(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            *_names(cell),
+            str(signal.items),
+            number(signal.mean),
+            number(signal.lower),
+            number(signal.bounds.get("monte-carlo")),
+            *(share(signal.orders[order].success, signal.orders[order].n) for order in ("AB", "BA")),
+            *map(str, (signal.verdicts.correct, signal.verdicts.tie, signal.verdicts.wrong, signal.verdicts.invalid)),
+            signal.gate,
+        )
+        for cell in analysis.cells
+        for signal in [cell.signal]
+        if signal.items
+    )
+    columns = ("configuration", "criterion", "items", "mean", "lower", "lower (draws)", "AB", "BA", "correct", "tie", "wrong", "invalid")
+    note = "Does it choose the target? A tie, a wrong and an invalid answer count as no success; bounds are one-sided 95 %."
+    return Table("utility", "Utility: target chosen", note, (*columns, "gate"), rows)
+
+
+def _strata(analysis: Analysis) -> Table:
+    rows = tuple(
+        (*_names(cell), name, str(stratum.items), number(stratum.mean))
+        for cell in analysis.cells
+        for name, stratum in cell.signal.strata.items()
+    )
+    note = "Utility by stratum; descriptive. A pooled pass can hide a weak stratum."
+    return Table("strata", "Utility by stratum", note, ("configuration", "criterion", "stratum", "items", "mean"), rows, left=3)
+
+
+def _patterns(analysis: Analysis) -> Table:
+    rows = tuple(
+        (*_names(cell), arm, *(str(counts[pattern]) for pattern in PATTERNS))
+        for cell in analysis.cells
+        for arm, counts in cell.patterns.items()
+    )
+    note = "What the two orders of a pair say together: the same content (stable), the same slot (position), one tie (one-sided)."
+    return Table("patterns", "Patterns over both orders", note, ("configuration", "criterion", "arm", *PATTERNS), rows, left=3)
+
+
+def _names(cell: CellResult) -> tuple[str, str]:
+    return cell.configuration, cell.criterion

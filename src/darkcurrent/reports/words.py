@@ -1,0 +1,107 @@
+"""Numbers and texts as they are shown, and each cell in one plain sentence."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from darkcurrent.results import Analysis, CampaignResult, CellResult
+
+__all__ = ["campaign_of", "cell_sentences", "limits", "number", "printable", "share"]
+
+
+def printable(text: str) -> str:
+    """Return a text with every control, format and unassigned character made visible.
+
+    Names of strata and models come from data: an escape sequence or a right-to-left mark in one must not
+    steer a terminal or reorder a line.
+    """
+    return "".join(c if unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in text)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number without its leading zero, in the manner of the field; a dash where there is none."""
+    if value is None:
+        return "–"
+    if 0 < abs(value) < 10**-digits:
+        mantissa, _, exponent = f"{value:.1e}".partition("e")
+        return f"{mantissa}e{int(exponent)}"
+    shown = f"{value:.{digits}f}"
+    return shown.replace("0.", ".", 1) if abs(value) < 1 and float(shown) != 0 else shown
+
+
+def share(count: int, total: int) -> str:
+    """Return a count out of a total."""
+    return f"{count}/{total}"
+
+
+def campaign_of(analysis: Analysis, cell: CellResult) -> CampaignResult:
+    """Return the campaign that a cell belongs to."""
+    return next(campaign for campaign in analysis.campaigns if campaign.configuration == cell.configuration)
+
+
+def cell_sentences(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return for each cell its name and what it says in plain words."""
+    return [(f"{cell.configuration} / {cell.criterion}", _sentence(analysis, cell)) for cell in analysis.cells]
+
+
+def _sentence(analysis: Analysis, cell: CellResult) -> str:
+    campaign = campaign_of(analysis, cell)
+    if cell.state == "HOLD":
+        early = f"; capture: {campaign.capture}" if campaign.capture != "COMPLETE" else ""
+        return f"Not evaluated: {'; '.join(campaign.reasons)}{early}."
+    return " ".join(part for part in (_null_words(cell, analysis), _utility_words(cell, analysis)) if part)
+
+
+def _null_words(cell: CellResult, analysis: Analysis) -> str:
+    core = cell.clone["core"]
+    if core.n == 0:
+        return ""
+    threshold = analysis.gates["clone_threshold"]
+    preferred = core.a + core.b
+    if core.adverse == 0:
+        text = f"Tied on all {core.n} pairs of identical texts"
+    else:
+        text = f"Preferred one of two identical texts {preferred} of {core.n} times"
+        if preferred:
+            text += _which_slot(core.a, core.b)
+        if core.invalid:
+            text += f" and gave no valid verdict {core.invalid} times"
+    if core.upper is not None and threshold is not None:
+        side = "within" if core.upper <= threshold else "above"
+        text += f" (rate at most {number(core.upper)}, {side} {number(threshold)})"
+    return text + "."
+
+
+def _which_slot(a: int, b: int) -> str:
+    most, slot = max((a, "the first"), (b, "the second"))
+    if most == a + b:
+        return f", always {slot}"
+    return f", mostly {slot} ({most})" if most >= 0.8 * (a + b) else f" ({a} the first, {b} the second)"
+
+
+def _utility_words(cell: CellResult, analysis: Analysis) -> str:
+    signal = cell.signal
+    if signal.mean is None:
+        return ""
+    text = f"Chose the right text in {signal.mean:.1%} of calls"
+    threshold = analysis.gates["utility_threshold"]
+    if signal.lower is not None and threshold is not None:
+        verb = "reaches" if signal.lower >= threshold else "misses"
+        text += f" (lower bound {number(signal.lower)} {verb} {number(threshold, 2)})"
+    ab, ba = signal.orders["AB"], signal.orders["BA"]
+    if ab.n and ba.n and abs(ab.success / ab.n - ba.success / ba.n) >= 0.1:
+        text += f"; by order: {share(ab.success, ab.n)} where it stood first, {share(ba.success, ba.n)} where second"
+    return text + "."
+
+
+def limits(analysis: Analysis) -> list[str]:
+    """Return what the numbers are conditional on and do not show."""
+    weights = "the declared strata, each weighted " + ("by its items" if analysis.battery.get("weights") != "equal" else "equally")
+    return [
+        "The clone bound and its p hold under independent items with one common rate; they are marginal, and the p is "
+        "Holm-adjusted over the declared family.",
+        f"The utility bound describes resampling of these items within {weights}; it says nothing about items of another kind.",
+        "A gate that is missed is no proof of a defect, and a gate that is passed is no certificate for another configuration, "
+        "rubric or set of items.",
+        "HOLD means that nothing was evaluated, not that the judge is bad.",
+    ]

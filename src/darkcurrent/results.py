@@ -1,0 +1,188 @@
+"""The result of an analysis: what `analysis.json` holds, field by field.
+
+Numbers are finite or null; where one is null, `reason` beside it says why.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from darkcurrent.gates import Gate, Joint
+from darkcurrent.records import NullStratum, Record
+
+__all__ = [
+    "SCHEMA_NAME",
+    "Analysis",
+    "CampaignResult",
+    "CellResult",
+    "CloneResult",
+    "OrderResult",
+    "SignalResult",
+    "StratumResult",
+    "VerdictCounts",
+]
+
+SCHEMA_NAME = "darkcurrent/analysis/1"
+
+
+class CampaignResult(Record):
+    """One configuration's calls as a whole.
+
+    Attributes
+    ----------
+    state : str
+        `COMPLETE` where the campaign may be evaluated, else `HOLD`, and `reasons` says why.
+    capture : str
+        How far the capture is, e.g. `INTERRUPTED` or `HELD_EARLY`.
+    stopped : str or None
+        Why the capture ended before its last call.
+    scheduled, terminal, invalid, ambiguous, missing : int
+        Counts of calls; `invalid` counts those with an ending and no valid verdict.
+    invalid_by_reason : dict
+        The same, by reason.
+    basis : str or None
+        Whether who answered is a `verified digest` or a `service's declaration`.
+    prompt_tokens, completion_tokens : int or None
+        Sums over the calls that report them.
+    usage_unknown : int
+        Terminal calls that do not report their tokens.
+    """
+
+    configuration: str
+    state: Literal["COMPLETE", "HOLD"]
+    capture: str
+    stopped: str | None
+    scheduled: int
+    terminal: int
+    invalid: int
+    ambiguous: int
+    missing: int
+    invalid_by_reason: dict[str, int]
+    reasons: list[str]
+    basis: str | None
+    served_models: list[str]
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    usage_unknown: int
+    latency_ms_median: float | None
+
+
+class CloneResult(Record):
+    """One null stratum of one cell.
+
+    Attributes
+    ----------
+    n, adverse : int
+        Calls with an ending; those of them that are no tie (a preference or an invalid answer).
+    a, b, invalid : int
+        What the adverse calls said.
+    upper, p, p_holm : float or None
+        One-sided 95 % Clopper-Pearson bound, exact lower tail at the declared threshold, Holm-adjusted tail.
+        Conditional on independent items with one common rate; they show nothing about other items.
+    """
+
+    n: int
+    adverse: int
+    a: int
+    b: int
+    invalid: int
+    upper: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    gate: Gate
+    reason: str | None = None
+
+
+class OrderResult(Record):
+    """Calls and successes in one order of presentation."""
+
+    n: int
+    success: int
+
+
+class VerdictCounts(Record):
+    """Signal calls by what they said of the target."""
+
+    correct: int
+    tie: int
+    wrong: int
+    invalid: int
+
+
+class StratumResult(Record):
+    """One stratum's items and their mean success; descriptive."""
+
+    items: int
+    mean: float
+
+
+class SignalResult(Record):
+    """Target utility of one cell.
+
+    Attributes
+    ----------
+    items : int
+        Items of the signal arm.
+    mean, lower : float or None
+        Stratified mean of the items' mean successes, and its one-sided 95 % lower bound, which the gate looks at.
+        The bound describes resampling of these items within their strata, not other items.
+    interval : tuple of float, optional
+        Two-sided 95 % percentile interval; descriptive.
+    bounds : dict
+        The lower bound by each method.
+    """
+
+    items: int
+    mean: float | None = None
+    lower: float | None = None
+    interval: tuple[float, float] | None = None
+    bounds: dict[str, float | None] = Field(default_factory=dict)
+    degenerate: str | None = None
+    gate: Gate
+    reason: str | None = None
+    orders: dict[str, OrderResult]
+    verdicts: VerdictCounts
+    strata: dict[str, StratumResult]
+
+
+class CellResult(Record):
+    """One configuration under one criterion."""
+
+    configuration: str
+    criterion: str
+    state: Literal["EVALUATED", "HOLD"]
+    clone: dict[NullStratum, CloneResult]
+    signal: SignalResult
+    patterns: dict[str, dict[str, int]]
+    joint: Joint
+
+
+class Analysis(Record):
+    """A whole study.
+
+    Attributes
+    ----------
+    state : str
+        `COMPLETE` where every campaign may be evaluated, `HOLD` where none may, else `PARTIAL`.
+    battery : dict
+        What was shown: source, items, strata, flagged items.
+    gates : dict
+        The declared thresholds.
+    software : dict
+        Versions that the numbers were computed with.
+    """
+
+    schema_name: str = Field(default=SCHEMA_NAME, alias="schema")
+    study: str
+    title: str
+    study_digest: str
+    state: Literal["COMPLETE", "PARTIAL", "HOLD"]
+    battery: dict[str, Any]
+    gates: dict[str, Any]
+    campaigns: list[CampaignResult]
+    cells: list[CellResult]
+    tests: list[Any]
+    risk: dict[str, Any]
+    software: dict[str, str]
