@@ -1,0 +1,13 @@
+"""How a reply is read: the declared form of an answer, and the reason when a reply has not got it.
+
+A contract never repairs a reply, never takes the last or the first match of several, and never raises on one.
+"""
+
+from __future__ import annotations
+
+from darkcurrent.verdicts.contract import Contract
+from darkcurrent.verdicts.reading import CONTRACTS, get_contract, parse_verdict
+from darkcurrent.verdicts.reasons import REASONS
+from darkcurrent.verdicts.verdict import Verdict
+
+__all__ = ["CONTRACTS", "REASONS", "Contract", "Verdict", "get_contract", "parse_verdict"]

@@ -1,0 +1,177 @@
+"""What a text is that is not an answer: the facts behind the reasons that no contract's own form shows.
+
+Nothing here makes a reply valid. `error-text` alone can make one invalid that has the declared form: an error
+message that quotes a label is no verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from darkcurrent.verdicts.json_text import TooDeepError, decode, ends_early, first_objects
+from darkcurrent.verdicts.reasons import rank
+from darkcurrent.verdicts.verdict import Verdict, invalid
+
+__all__ = ["JSON_TESTS", "TEXT_TESTS", "explain", "is_error_text", "split_reasoning"]
+
+# How clients, gateways and evaluation scripts write a failure into the place of an answer. Anchored at the
+# start: a judge that discusses an error further on is not one. "ERROR:" in capitals is one, and so is an
+# "Error:" with a status; "Error: the answer A ..." is not.
+_ERROR_TEXT = re.compile(
+    r"""\s*+(?:
+        \$ERROR\$
+      | ERROR\s*+(?::|$)
+      | (?i:(?:api\ )?error(?:\ code)?|http(?:/[0-9.]+)?(?:\ error|\ status)?(?:\ code)?)[\ :]++[45][0-9]{2}\b
+      | (?i:client|server)\ (?i:error)\ '[45][0-9]{2}\b
+      | [45][0-9]{2}[\ :,-]++(?i:bad\ request|unauthorized|forbidden|not\ found|method\ not\ allowed
+          |request\ time-?out|(?:payload|content|request\ entity)\ too\ large|uri\ too\ long
+          |unprocessable\ (?:entity|content)|too\ many\ requests|internal\ server\ error|not\ implemented
+          |bad\ gateway|service\ (?:temporarily\ )?unavailable|gateway\ time-?out)\b
+      | (?i:rate\ limit\ (?:reached|exceeded))
+      | (?:[A-Za-z_]\w*+\.)*+[A-Z]\w*(?:Error|Exception)[:(]
+      | Traceback\ \(most\ recent\ call\ last\)
+      | (?i:<!doctype\ html|<html\b)
+      | \{\s*+"error"\s*+:
+    )""",
+    re.VERBOSE,
+)
+
+# English only, and only at the start of a text: a verdict that mentions a refusal of a candidate is none.
+_REFUSAL = re.compile(
+    r"""\W{0,3}+
+    (?:(?:i\ am|i'm|i’m)\ (?:very\ |so\ )?sorry\b\W{0,3}+|sorry\b\W{0,3}+|i\ apologi[sz]e\b\W{0,3}+
+      |unfortunately\b\W{0,3}+|as\ an\ ai(?:\ language)?(?:\ model|\ assistant)?\b\W{0,3}+)*+
+    (?:but\ )?
+    (?:i\ (?:cannot|can\ not|can't|can’t|won't|won’t|will\ not|must\ decline|have\ to\ decline|decline)
+      |i(?:\ am|'m|’m)\ (?:unable|not\ able|not\ allowed|not\ permitted))\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+_FENCE_AT_START = re.compile(r"\s*+(?:```|~~~)")
+_FENCED_OBJECT = re.compile(r"(?:```|~~~)[^\n`~{]*+\n?[ \t\r\n]*+\{")
+
+_OPENING, _CLOSING = "<think>", "</think>"
+
+
+def is_error_text(text: str) -> bool:
+    """Whether the reply is an error message that was recorded as if it were an answer."""
+    return _ERROR_TEXT.match(text) is not None
+
+
+def split_reasoning(text: str) -> str | Verdict:
+    """Take the one think block off that a reply may begin with, and return what follows it.
+
+    A reply is ``[white space "<think>" thought "</think>"] answer``, where neither part holds a tag. Anything
+    else that holds a tag is invalid: a draft verdict cannot be told from the final one.
+
+    Returns
+    -------
+    str or Verdict
+        The answer; or `reasoning-only` when nothing but white space follows the block or it is never closed,
+        and `reasoning-inside` when tags stand anywhere else.
+    """
+    if _OPENING not in text and _CLOSING not in text:
+        return text
+    head, opening, rest = text.partition(_OPENING)
+    thought, closing, answer = rest.partition(_CLOSING)
+    if (
+        head.strip()
+        or not opening
+        or any(tag in part for part in (thought, answer) for tag in (_OPENING, _CLOSING))
+    ):
+        return invalid("reasoning-inside")
+    if not closing or not answer.strip():
+        return invalid("reasoning-only")
+    return answer
+
+
+def _reasoning_only(text: str) -> bool:
+    return split_reasoning(text) is invalid("reasoning-only")
+
+
+def _reasoning_inside(text: str) -> bool:
+    return _CLOSING in text or text.lstrip().startswith(_OPENING)
+
+
+def _too_deep(text: str) -> bool:
+    for read in (decode, first_objects):
+        try:
+            read(text)
+        except TooDeepError:
+            return True
+        except json.JSONDecodeError:
+            pass
+    return False
+
+
+def _byte_order_mark(text: str) -> bool:
+    return text.startswith("\ufeff")
+
+
+def _fenced(text: str) -> bool:
+    if text.lstrip()[:1] == "{":  # a fence further on stands inside a string, or after the object
+        return False
+    return _FENCE_AT_START.match(text) is not None or _FENCED_OBJECT.search(text) is not None
+
+
+def _several_objects(text: str) -> bool:
+    return len(first_objects(text)) > 1
+
+
+def _prose_around(text: str) -> bool:
+    return bool(first_objects(text))
+
+
+def _refusal_like(text: str) -> bool:
+    return _REFUSAL.match(text) is not None
+
+
+Tests = Mapping[str, Callable[[str], bool]]
+
+TEXT_TESTS: Final[Tests] = {
+    "reasoning-only": _reasoning_only,
+    "error-text": is_error_text,
+    "byte-order-mark": _byte_order_mark,
+    "reasoning-inside": _reasoning_inside,
+    "fenced": _fenced,
+    "refusal-like": _refusal_like,
+}
+"""Reason to its test, most specific first, for a text whose declared form is not JSON."""
+
+JSON_TESTS: Final[Tests] = {
+    "truncated": ends_early,
+    "reasoning-only": _reasoning_only,
+    "error-text": is_error_text,
+    "too-deep": _too_deep,
+    "byte-order-mark": _byte_order_mark,
+    "reasoning-inside": _reasoning_inside,
+    "fenced": _fenced,
+    "several-objects": _several_objects,
+    "prose-around": _prose_around,
+    "refusal-like": _refusal_like,
+}
+"""The same for a text that is not JSON where one JSON object is declared."""
+
+
+def explain(text: str, tests: Tests, otherwise: str) -> Verdict:
+    """Give the most specific true reason: the first test that holds and wins over `otherwise`, or that.
+
+    Parameters
+    ----------
+    text : str
+        A reply that is not valid under its contract.
+    tests : mapping of str to callable
+        `TEXT_TESTS` or `JSON_TESTS`, in the order of precedence.
+    otherwise : str
+        The reason that the contract itself found.
+    """
+    for code, holds in tests.items():
+        if rank(code) > rank(otherwise):
+            break
+        if holds(text):
+            return invalid(code)
+    return invalid(otherwise)

@@ -1,0 +1,124 @@
+"""Reading JSON so that nothing a reply says is lost: duplicate keys stay, depth and numbers are bounded."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+__all__ = ["MAX_DEPTH", "WHITESPACE", "Number", "TooDeepError", "decode", "ends_early", "first_objects"]
+
+MAX_DEPTH: Final = 64
+"""The deepest nesting of arrays and objects that is read. The interpreter's own limit differs by version."""
+
+WHITESPACE: Final = " \t\n\r"
+"""What RFC 8259 calls white space, and nothing else."""
+
+_LONGEST_INTEGER = 18  # digits; a longer one is no label, and Python refuses to convert above 4,300
+_MOST_STARTS = 32  # places at which an object inside other text is looked for
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_OPEN_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+\\?\Z', re.DOTALL)
+
+
+class TooDeepError(ValueError):
+    """The text nests deeper than `MAX_DEPTH`."""
+
+
+class Number:
+    """A JSON number that is not a short integer: it has a type, and equals no label."""
+
+
+_NUMBER = Number()
+
+
+def _integer(digits: str) -> int | Number:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else _NUMBER
+
+
+def _refuse_constant(name: str) -> Any:
+    # NaN, Infinity and -Infinity are no JSON, though the standard library reads them
+    raise json.JSONDecodeError("Expecting value", name, 0)
+
+
+# Objects become tuples of (key, value), so that duplicate keys are seen and an array (a list) is told apart.
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=tuple,
+    parse_int=_integer,
+    parse_float=lambda _: _NUMBER,
+    parse_constant=_refuse_constant,
+)
+_decode = _DECODER.decode
+
+
+def _check_depth(text: str, start: int = 0) -> None:
+    """Raise `TooDeepError` if the value that begins at `start` has more than `MAX_DEPTH` brackets open."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        sign = token[0]
+        if sign in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise TooDeepError
+        elif sign in "]}":
+            depth -= 1
+            if depth <= 0:
+                return
+
+
+def decode(text: str) -> Any:
+    """Read exactly one RFC 8259 value with nothing but white space around it.
+
+    Objects are tuples of (key, value) pairs in their order, arrays are lists, numbers are `int` up to 18
+    characters and a `Number` beyond or with a fraction or exponent.
+
+    Raises
+    ------
+    TooDeepError
+        If it nests deeper than `MAX_DEPTH`.
+    json.JSONDecodeError
+        If the text is not JSON; NaN and Infinity are not.
+    """
+    if len(text) > MAX_DEPTH:  # a shorter text cannot be deep: the common reply is spared the count
+        _check_depth(text)
+    return _decode(text)
+
+
+def ends_early(text: str) -> bool:
+    """Whether the text is JSON up to its end and then stops inside an array, an object or a string."""
+    try:
+        decode(text)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :]
+        return not rest.strip(WHITESPACE) or _OPEN_STRING.match(rest) is not None
+    except TooDeepError:
+        pass
+    return False
+
+
+def first_objects(text: str, limit: int = 2) -> list[tuple[int, int, Any]]:
+    """Find the first outermost, non-empty JSON objects inside other text: (start, end, value) of each.
+
+    At most 32 opening braces are tried, so that no text makes the search long.
+
+    Raises
+    ------
+    TooDeepError
+        If one of them nests deeper than `MAX_DEPTH`.
+    """
+    found: list[tuple[int, int, Any]] = []
+    start = text.find("{")
+    for _ in range(_MOST_STARTS):
+        if start < 0 or len(found) == limit:
+            break
+        _check_depth(text, start)
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except json.JSONDecodeError:
+            end = start + 1
+        else:
+            if value:
+                found.append((start, end, value))
+        start = text.find("{", end)
+    return found

@@ -1,0 +1,119 @@
+"""The one door to the contracts: by name or by object, with what the server says of its reply."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final
+
+from darkcurrent.errors import UsageError
+from darkcurrent.verdicts.contract import Contract, Label, Legacy, SoleObject
+from darkcurrent.verdicts.verdict import Verdict, invalid
+
+__all__ = ["CONTRACTS", "get_contract", "parse_verdict"]
+
+CONTRACTS: Final[dict[str, type[Contract]]] = {kind.name: kind for kind in (SoleObject, Legacy, Label)}
+"""Every contract by the name it has in a protocol."""
+
+# OpenAI and its kin, then Anthropic. Every other finish reason, and none, leaves the decision to the text: a
+# server that reports nothing has not said that its reply is cut.
+_CUT = ("length", "max_tokens")
+_FILTERED = ("content_filter", "refusal")
+
+
+def get_contract(name: str, **options: Any) -> Contract:
+    """Make the contract `name` with its declared options.
+
+    Parameters
+    ----------
+    name : str
+        A key of `CONTRACTS`.
+    **options
+        What the contract declares, by the names of its fields; `docs/contracts.md` lists them.
+
+    Raises
+    ------
+    UsageError
+        If there is no such contract or option, a required option is missing, or a value cannot be used.
+
+    Examples
+    --------
+    >>> get_contract("sole-object").read('{"winner":"A"}')
+    Verdict(value='A', reason=None)
+    """
+    kind = CONTRACTS.get(name)
+    if kind is None:
+        raise UsageError(f"There is no contract {name!r}: declare one of {', '.join(CONTRACTS)}.")
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    for option in options:
+        if option not in fields:
+            known = ", ".join(fields) or "none"
+            raise UsageError(f"Contract {name} has no option {option!r}: remove it (known options: {known}).")
+    for field in fields.values():
+        required = field.default is field.default_factory is dataclasses.MISSING
+        if required and field.name not in options:
+            raise UsageError(f"Contract {name} needs the option {field.name!r}: declare it.")
+    return kind(**options)
+
+
+_PLAIN: Final = {name: kind() for name, kind in CONTRACTS.items()}
+
+
+def parse_verdict(
+    text: str | None,
+    contract: str | Contract = "sole-object",
+    finish_reason: str | None = "stop",
+    *,
+    reasoning_present: bool = False,
+) -> Verdict:
+    """Read one reply under a contract.
+
+    Parameters
+    ----------
+    text : str or None
+        The content of the reply, exactly as it was served; None when the server sent null. Lone surrogates
+        are allowed. Content that is not text (a list of parts, a number) is invalid with `wrong-type`.
+    contract : str or Contract
+        A contract, or the name of one whose options all have defaults.
+    finish_reason : str or None
+        Why the server stopped, in its own words. `length` (Anthropic: `max_tokens`) makes the reply
+        `truncated` and `content_filter` (Anthropic: `refusal`) makes it `filtered`, even where the text looks
+        whole. Any other word, and None for a server that reports none, leaves the decision to the text.
+    reasoning_present : bool
+        Whether the server sent reasoning apart from the content. It matters only when the content is empty.
+
+    Returns
+    -------
+    Verdict
+        `.value` is "A", "B", "tie" or None; `.reason` is None or a code of `REASONS`: the most specific true
+        one in the order that stands there.
+
+    Raises
+    ------
+    UsageError
+        If `contract` is a name that does not exist or needs options. No reply makes it raise.
+
+    Examples
+    --------
+    >>> parse_verdict(' {"winner": "tie"} ')
+    Verdict(value='tie', reason=None)
+    >>> parse_verdict('{"winner": "A"}', finish_reason="length").reason
+    'truncated'
+    """
+    if isinstance(contract, str):
+        contract = _PLAIN.get(contract) or get_contract(contract)
+    if finish_reason != "stop":
+        if finish_reason in _FILTERED:
+            return invalid("filtered")
+        if finish_reason in _CUT:
+            return invalid("truncated")
+    if not text or not isinstance(text, str) or text.isspace():
+        return _nothing_to_read(text, reasoning_present)
+    return contract.read(text)
+
+
+def _nothing_to_read(text: object, reasoning_present: bool) -> Verdict:
+    if text is not None and not isinstance(text, str):
+        return invalid("wrong-type")
+    if reasoning_present:
+        return invalid("reasoning-only")
+    return invalid("whitespace" if text else "empty")
