@@ -79,6 +79,7 @@ def analyze(frozen: Frozen, ledger: pl.DataFrame, summaries: dict[str, JournalSu
         state="COMPLETE" if not held else "HOLD" if len(held) == len(campaigns) else "PARTIAL",
         battery=_battery(frozen),
         gates=protocol.gates.model_dump(mode="json"),
+        method=protocol.analysis.model_dump(mode="json"),
         campaigns=campaigns,
         cells=cells,
         tests=[],

@@ -168,8 +168,8 @@ class Analysis(Record):
         `COMPLETE` where every campaign may be evaluated, `HOLD` where none may, else `PARTIAL`.
     battery : dict
         What was shown: source, items, strata, flagged items.
-    gates : dict
-        The declared thresholds.
+    gates, method : dict
+        The declared thresholds, and how utility is resampled.
     software : dict
         Versions that the numbers were computed with.
     """
@@ -181,6 +181,7 @@ class Analysis(Record):
     state: Literal["COMPLETE", "PARTIAL", "HOLD"]
     battery: dict[str, Any]
     gates: dict[str, Any]
+    method: dict[str, Any]
     campaigns: list[CampaignResult]
     cells: list[CellResult]
     tests: list[Any]

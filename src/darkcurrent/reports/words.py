@@ -96,7 +96,7 @@ def _utility_words(cell: CellResult, analysis: Analysis) -> str:
 
 def limits(analysis: Analysis) -> list[str]:
     """Return what the numbers are conditional on and do not show."""
-    weights = "the declared strata, each weighted " + ("by its items" if analysis.battery.get("weights") != "equal" else "equally")
+    weights = "the declared strata, each weighted " + ("equally" if analysis.method["weights"] == "equal" else "by its items")
     return [
         "The clone bound and its p hold under independent items with one common rate; they are marginal, and the p is "
         "Holm-adjusted over the declared family.",

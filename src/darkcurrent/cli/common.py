@@ -1,0 +1,78 @@
+"""What several commands share: arguments, the two consoles, JSON on stdout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from darkcurrent.capture import Progress
+
+__all__ = ["Folder", "Json", "console", "print_json", "progress", "say", "study_of"]
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+
+def say(text: str) -> None:
+    """Talk to the person: stderr."""
+    typer.echo(text, err=True)
+
+
+def print_json(value: Any) -> None:
+    """Print data: stdout. ASCII, so that no text can steer a terminal."""
+    typer.echo(json.dumps(value, indent=1, allow_nan=False))
+
+
+def console() -> Console:
+    """Return the console that tables are printed on: stdout. A pipe gets them wide enough not to be folded."""
+    from rich.console import Console
+
+    plain = Console(highlight=False)
+    return plain if plain.is_terminal else Console(highlight=False, width=max(plain.width, 120))
+
+
+def study_of(folder: Path) -> Any:
+    """Return the study in a folder."""
+    from darkcurrent.study import Study
+
+    return Study(folder)
+
+
+@contextmanager
+def progress(name: str) -> Iterator[Callable[[Progress], None]]:
+    """Show a bar on a terminal and nothing elsewhere: done / total, invalid so far, calls per second, time left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    talk = Console(stderr=True)
+    if not talk.is_terminal:
+        yield lambda state: None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn("invalid {task.fields[invalid]}"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=talk, transient=True) as bar:
+        task = bar.add_task(name, total=None, invalid=0, rate="")
+
+        def show(state: Progress) -> None:
+            speed = bar.tasks[0].speed
+            rate = f"{speed:.1f} calls/s" if speed else ""
+            bar.update(task, total=state.total, completed=state.done, invalid=state.invalid, rate=rate)
+
+        yield show

@@ -1,0 +1,49 @@
+"""`darkcurrent doctor`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import typer
+
+from darkcurrent.cli.common import Folder, Json, print_json, say, study_of
+
+__all__ = ["command"]
+
+
+def command(folder: Folder, as_json: Json = False) -> None:
+    """Ask every backend who answers; makes no judge call."""
+    from darkcurrent.capture import check_identity
+    from darkcurrent.errors import DarkcurrentError
+    from darkcurrent.judges import Identity, open_judge
+    from darkcurrent.protocol import load_protocol
+
+    study = study_of(folder)
+    protocol = study.frozen.protocol if study.is_frozen else load_protocol(study.protocol_path)
+
+    async def probe(configuration: Any) -> Identity:
+        async with open_judge(configuration, folder) as judge:
+            identity = await judge.identify()
+        check_identity(configuration, identity)
+        return identity
+
+    found: dict[str, dict[str, Any]] = {}
+    first: DarkcurrentError | None = None
+    for configuration in protocol.configuration:
+        try:
+            identity = asyncio.run(probe(configuration))
+            found[configuration.name] = {"ok": True, "basis": identity.basis, **identity.facts}
+        except DarkcurrentError as error:
+            first = first or error
+            found[configuration.name] = {"ok": False, "error": str(error)}
+    if as_json:
+        print_json(found)
+    else:
+        for name, facts in found.items():
+            say(f"{'ok  ' if facts['ok'] else 'FAIL'} {name}")
+            for key, value in facts.items():
+                if key != "ok":
+                    say(f"       {key}: {value}")
+    if first is not None:
+        raise typer.Exit(first.exit_code)

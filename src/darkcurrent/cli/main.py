@@ -1,0 +1,49 @@
+"""The program `darkcurrent`. Each command's own imports happen when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from darkcurrent._version import __version__
+from darkcurrent.cli import analyze, doctor, freeze, gate, init, quickstart, report, run, status
+from darkcurrent.errors import DarkcurrentError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="darkcurrent",
+    help="Tells whether an LLM judge may be trusted with your choice.",
+    epilog="Exit codes: 0 done · 1 unexpected · 2 usage or protocol error · 3 a gate missed (gate) · 4 HOLD (gate) · "
+    "5 capture stopped · 6 integrity failure · 130 interrupted",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+)
+
+for _command in (quickstart, init, freeze, doctor, run, status, analyze, gate, report):
+    app.command(name=_command.__name__.rpartition(".")[2])(_command.command)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"darkcurrent {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Tells whether an LLM judge may be trusted with your choice."""
+
+
+def main() -> None:
+    """Run the program; an error of ours is one sentence and its exit code, anything else a traceback and 1."""
+    try:
+        app()
+    except DarkcurrentError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,162 @@
+"""A study's folder, and the steps from its protocol to its report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from darkcurrent.analysis import analyze
+from darkcurrent.batteries import load_battery
+from darkcurrent.canonical import digest_text
+from darkcurrent.capture import CampaignState, JournalSummary, Progress, campaign_state, journal_path, run_campaign, summary_of
+from darkcurrent.errors import UsageError
+from darkcurrent.judges import delimiters_in, freeze_configuration
+from darkcurrent.ledger import campaign_ledger
+from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
+from darkcurrent.protocol.model import Configuration
+from darkcurrent.protocol.rubrics import rubric_text
+from darkcurrent.records import Battery
+from darkcurrent.reports import html_report, markdown_report
+from darkcurrent.results import Analysis
+from darkcurrent.schedules import hash_schedule
+from darkcurrent.verdicts import get_contract
+
+__all__ = ["Study"]
+
+
+class Study:
+    """A folder with `protocol.toml`, `frozen/`, `journal/`, `analysis.json`, `report.html` and `report.md`.
+
+    Parameters
+    ----------
+    folder : Path
+        It need not exist before something is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def protocol_path(self) -> Path:
+        """The protocol as a person edits it."""
+        return self.folder / "protocol.toml"
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether `frozen/` exists."""
+        return (self.folder / "frozen").exists()
+
+    @cached_property
+    def frozen(self) -> Frozen:
+        """The frozen study, every byte checked."""
+        return load_frozen(self.folder / "frozen")
+
+    def protocol_was_edited(self) -> bool:
+        """Say whether the protocol in the folder is no longer the frozen one, which alone counts."""
+        frozen = (self.frozen.folder / "protocol.toml").read_bytes()
+        return self.protocol_path.exists() and self.protocol_path.read_bytes().removeprefix(b"\xef\xbb\xbf") != frozen
+
+    def freeze(self) -> str:
+        """Freeze the study: battery, configurations and schedule; return the study digest.
+
+        Raises
+        ------
+        UsageError
+            Where it is frozen already, or the protocol or the battery cannot be used.
+        """
+        if self.is_frozen:
+            raise UsageError(f"{self.folder} is frozen already and is never overwritten: start a new study in another folder.")
+        protocol = load_protocol(self.protocol_path)
+        for configuration in protocol.configuration:
+            get_contract(configuration.contract)
+        battery = _flagged(load_battery(protocol, self.folder))
+        rubrics, texts = self._rubrics(protocol)
+        battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
+        identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
+        schedules = {
+            name: hash_schedule(battery, rubrics, name, identity["digest"], protocol.schedule.seed)
+            for name, identity in identities.items()
+        }
+        text = self.protocol_path.read_bytes().decode("utf-8-sig")
+        return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
+
+    def _rubrics(self, protocol: Protocol) -> tuple[dict[str, str], dict[str, str]]:
+        texts = {name: rubric_text(name, criterion, self.folder) for name, criterion in protocol.criteria.items()}
+        digests = {name: digest_text(text) for name, text in texts.items()}
+        return digests, {digests[name]: text for name, text in texts.items()}
+
+    def configuration(self, name: str) -> Configuration:
+        """Return a configuration of the frozen protocol by its name.
+
+        Raises
+        ------
+        UsageError
+            Where there is none of this name.
+        """
+        for configuration in self.frozen.protocol.configuration:
+            if configuration.name == name:
+                return configuration
+        known = ", ".join(f"`{configuration.name}`" for configuration in self.frozen.protocol.configuration)
+        raise UsageError(f"There is no configuration `{name}` in this study: known are {known}.")
+
+    def run(self, name: str, on_progress: Callable[[Progress], None] = lambda progress: None) -> CampaignState:
+        """Capture what is missing of one configuration's campaign."""
+        return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress)
+
+    def states(self) -> dict[str, tuple[CampaignState, JournalSummary | None, int]]:
+        """Return for each configuration how far it is, what its journal says, and how many calls are scheduled."""
+        found = {}
+        for configuration in self.frozen.protocol.configuration:
+            scheduled = len(self.frozen.schedule(configuration.name))
+            summary = summary_of(self.folder, configuration.name)
+            found[configuration.name] = (campaign_state(summary, scheduled), summary, scheduled)
+        return found
+
+    def ledger(self) -> pl.DataFrame:
+        """Return one row per scheduled call of every configuration."""
+        return pl.concat(
+            campaign_ledger(
+                self.frozen.schedule(configuration.name), journal_path(self.folder, configuration.name), configuration.contract
+            )
+            for configuration in self.frozen.protocol.configuration
+        )
+
+    def analyze(self) -> Analysis:
+        """Evaluate what is captured and write `analysis.json`."""
+        summaries = {name: summary for name, (_, summary, _) in self.states().items()}
+        result = analyze(self.frozen, self.ledger(), summaries)
+        _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
+        return result
+
+    def report(self, analysis: Analysis, html: Path | None = None) -> tuple[Path, Path]:
+        """Write `report.html` and `report.md`; return their paths."""
+        html_path, markdown_path = html or self.folder / "report.html", self.folder / "report.md"
+        _write(html_path, html_report(analysis))
+        _write(markdown_path, markdown_report(analysis))
+        return html_path, markdown_path
+
+
+def _flagged(battery: Battery) -> Battery:
+    """Flag the items whose texts hold the tags that the prompt is built with."""
+    items = tuple(
+        item.model_copy(update={"flags": (*item.flags, "holds-prompt-tags")})
+        if delimiters_in(battery.texts[key] for key in (item.prompt, *item.texts.values()))
+        else item
+        for item in battery.items
+    )
+    return battery.model_copy(update={"items": items})
+
+
+def _write(path: Path, text: str) -> None:
+    """Put a file in its place in one step, so that nobody reads half of it."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise UsageError(f"{path} cannot be written ({error.strerror}): choose a folder with room that you may write to.") from error
