@@ -1,0 +1,22 @@
+"""The arithmetic of an audit: pure functions of numbers, without input or output.
+
+What a number is conditional on, and what it does not show, stands in each function's Notes.
+"""
+
+from __future__ import annotations
+
+from darkcurrent.stats.binomial import CloneResult, clone_tail, clone_test, clopper_pearson_upper
+from darkcurrent.stats.bootstrap import DEFAULT_SEED, BootstrapResult, StratumMean, bootstrap
+from darkcurrent.stats.holm import holm
+
+__all__ = [
+    "DEFAULT_SEED",
+    "BootstrapResult",
+    "CloneResult",
+    "StratumMean",
+    "bootstrap",
+    "clone_tail",
+    "clone_test",
+    "clopper_pearson_upper",
+    "holm",
+]

@@ -1,0 +1,56 @@
+"""Seeded resampling with a stream that no version of numpy changes.
+
+Only the raw 64-bit outputs of PCG64 are used, which numpy keeps bit for bit; the step from an output to an
+index is here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["resampled_sums"]
+
+_BATCH = 1 << 20
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+def resampled_sums(groups: list[npt.NDArray[np.int64]], draws: int, seed: int) -> npt.NDArray[np.int64]:
+    """Sum of as many draws with replacement as a group has members, for every group and repetition.
+
+    Parameters
+    ----------
+    groups : list of numpy.ndarray of int64
+        The values of every stratum, each with 1 to 2**32 - 1 members.
+    draws : int
+        Repetitions.
+    seed : int
+        Seed of ``numpy.random.PCG64``.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (len(groups), draws)
+
+    Notes
+    -----
+    One stream serves the groups in order, then the repetitions, then the members. An output x becomes the
+    index floor(x * size / 2**64), in whole numbers; the probability of an index is off by less than 2**-64.
+    Memory is bounded by batches of repetitions, which do not change the stream.
+    """
+    stream = np.random.PCG64(seed)
+    sums = np.empty((len(groups), draws), dtype=np.int64)
+    for row, values in zip(sums, groups, strict=True):
+        batch = max(1, _BATCH // values.size)
+        for start in range(0, draws, batch):
+            count = min(batch, draws - start)
+            outputs = stream.random_raw(count * values.size)
+            indices = _scale(outputs, values.size).reshape(count, values.size)
+            row[start : start + count] = values[indices].sum(axis=1)
+    return sums
+
+
+def _scale(outputs: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.intp]:
+    factor = np.uint64(size)
+    carry = ((outputs & _LOW) * factor) >> _HALF
+    return (((outputs >> _HALF) * factor + carry) >> _HALF).astype(np.intp)
