@@ -49,7 +49,13 @@ def analyze(frozen: Frozen, ledger: pl.DataFrame, summaries: dict[str, JournalSu
     protocol = frozen.protocol
     patterns = pair_patterns(ledger)
     campaigns = [
-        _campaign(name, _of(ledger, configuration=name), _of(patterns, configuration=name), summaries[name], protocol.gates)
+        _campaign(
+            name,
+            _of(ledger, configuration=name),
+            _of(patterns, configuration=name),
+            summaries[name],
+            protocol.gates,
+        )
         for name in (configuration.name for configuration in protocol.configuration)
     ]
     held = {campaign.configuration for campaign in campaigns if campaign.state == "HOLD"}
@@ -58,7 +64,9 @@ def analyze(frozen: Frozen, ledger: pl.DataFrame, summaries: dict[str, JournalSu
     cells = []
     for configuration, criterion in keys:
         own = _of(ledger, configuration=configuration, criterion=criterion)
-        signal = _signal(own.filter(pl.col("arm") == "signal"), configuration in held, protocol.analysis, protocol.gates)
+        signal = _signal(
+            own.filter(pl.col("arm") == "signal"), configuration in held, protocol.analysis, protocol.gates
+        )
         clone = clones[configuration, criterion]
         cells.append(
             CellResult(
@@ -93,15 +101,20 @@ def _campaign(
 ) -> CampaignResult:
     ended = ledger.filter(pl.col("ending") == "terminal")
     invalid = ended.filter(pl.col("value").is_null())
-    by_reason = dict(invalid["reason"].value_counts(sort=True).sort(["count", "reason"], descending=[True, False]).iter_rows())
-    missing, ambiguous = ((ledger["ending"] == ending).sum() for ending in ("missing", "ambiguous"))
+    by_reason = dict(
+        invalid["reason"]
+        .value_counts(sort=True)
+        .sort(["count", "reason"], descending=[True, False])
+        .iter_rows()
+    )
+    missing, ambiguous = (_count(ledger["ending"] == ending) for ending in ("missing", "ambiguous"))
     whole = patterns.filter(pl.col("pattern") == "incomplete").height
     reasons = operational_reasons(
         scheduled=ledger.height,
         invalid=invalid.height,
         missing=missing,
         ambiguous=ambiguous,
-        mismatched=(invalid["reason"] == "mismatched-model").sum(),
+        mismatched=_count(invalid["reason"] == "mismatched-model"),
         # A pair is also incomplete where a call is missing; that has a reason of its own.
         irreconcilable=whole if not missing and not ambiguous else 0,
         ceiling=gates.invalid_ceiling,
@@ -149,14 +162,23 @@ def _clones(
     for key in keys:
         n, adverse = counts[*key, "core"]["n"], counts[*key, "core"]["adverse"]
         graded = key[0] not in held and n > 0 and gates.clone_threshold is not None
-        tails[key] = clone_tail(adverse, n, gates.clone_threshold) if graded and gates.clone_threshold else None
+        tails[key] = (
+            clone_tail(adverse, n, gates.clone_threshold) if graded and gates.clone_threshold else None
+        )
     adjusted: dict[Key, float | None] = {}
     for family in _families(keys, gates.clone_family):
         adjusted |= dict(zip(family, holm([tails[key] for key in family]), strict=True))
     results: dict[Key, dict[NullStratum, CloneResult]] = {}
     for key in keys:
         results[key] = {
-            stratum: _clone(stratum, counts[*key, stratum], tails[key], adjusted[key], key[0] in held, gates.clone_threshold)
+            stratum: _clone(
+                stratum,
+                counts[*key, stratum],
+                tails[key],
+                adjusted[key],
+                key[0] in held,
+                gates.clone_threshold,
+            )
             for stratum in _NULL_STRATA
         }
     return results
@@ -164,13 +186,18 @@ def _clones(
 
 def _clone_counts(calls: pl.DataFrame) -> dict[str, int]:
     ended = calls.filter(pl.col("ending") == "terminal")
-    a, b = ((ended["value"] == slot).sum() for slot in "AB")
+    a, b = (_count(ended["value"] == slot) for slot in "AB")
     invalid = ended["value"].null_count()
     return {"n": ended.height, "adverse": a + b + invalid, "a": a, "b": b, "invalid": invalid}
 
 
 def _clone(
-    stratum: NullStratum, counts: dict[str, int], p: float | None, p_holm: float | None, held: bool, threshold: float | None
+    stratum: NullStratum,
+    counts: dict[str, int],
+    p: float | None,
+    p_holm: float | None,
+    held: bool,
+    threshold: float | None,
 ) -> CloneResult:
     gate: Gate = "HOLD" if held else "NOT GRADED"
     if held:
@@ -178,7 +205,11 @@ def _clone(
     if counts["n"] == 0:
         return CloneResult(**counts, gate=gate, reason="no such clone is in the battery")
     if stratum != "core":
-        return CloneResult(**counts, gate=gate, reason="edge clones are a stress test of the pipeline; no rate is inferred from them")
+        return CloneResult(
+            **counts,
+            gate=gate,
+            reason="edge clones are a stress test of the pipeline; no rate is inferred from them",
+        )
     upper = clopper_pearson_upper(counts["adverse"], counts["n"])
     gate = clone_gate(p_holm, upper, threshold)
     reason = "no `gates.clone_threshold` is declared" if threshold is None else None
@@ -196,19 +227,26 @@ def _signal(calls: pl.DataFrame, held: bool, table: AnalysisTable, gates: GatesT
     ended = calls.filter(pl.col("ending") == "terminal").with_columns(
         success=(pl.col("winner") == pl.col("target")).fill_null(value=False)
     )
-    correct, tie, invalid = ended["success"].sum(), (ended["value"] == "tie").sum(), ended["value"].null_count()
-    verdicts = VerdictCounts(correct=correct, tie=tie, wrong=ended.height - correct - tie - invalid, invalid=invalid)
+    correct, tie = _count(ended["success"]), _count(ended["value"] == "tie")
+    invalid = ended["value"].null_count()
+    verdicts = VerdictCounts(
+        correct=correct, tie=tie, wrong=ended.height - correct - tie - invalid, invalid=invalid
+    )
     orders = {
-        order: OrderResult(n=own.height, success=own["success"].sum())
+        order: OrderResult(n=own.height, success=_count(own["success"]))
         for order in ("AB", "BA")
         for own in [_of(ended, order=order)]
     }
     items = calls["item"].n_unique()
     if held:
-        return SignalResult(items=items, gate="HOLD", reason=_HELD, orders=orders, verdicts=verdicts, strata={})
+        return SignalResult(
+            items=items, gate="HOLD", reason=_HELD, orders=orders, verdicts=verdicts, strata={}
+        )
     if items == 0:
         reason = "the battery has no signal arm"
-        return SignalResult(items=0, gate="NOT GRADED", reason=reason, orders=orders, verdicts=verdicts, strata={})
+        return SignalResult(
+            items=0, gate="NOT GRADED", reason=reason, orders=orders, verdicts=verdicts, strata={}
+        )
     scores = ended.group_by("item", "stratum", maintain_order=True).agg(score=pl.col("success").mean())
     by_stratum = scores.group_by("stratum").agg(items=pl.len(), mean=pl.col("score").mean()).sort("stratum")
     arguments: dict[str, Any] = {"weights": table.weights}
@@ -245,13 +283,18 @@ def _battery(frozen: Frozen) -> dict[str, Any]:
         "strata": len({item.stratum for item in frozen.items}),
         "refused": len(frozen.refusals),
         "flagged": {
-            flag: sum(flag in item.flags for item in frozen.items) for flag in sorted({f for i in frozen.items for f in i.flags})
+            flag: sum(flag in item.flags for item in frozen.items)
+            for flag in sorted({f for i in frozen.items for f in i.flags})
         },
     }
 
 
 def _of(frame: pl.DataFrame, **values: str) -> pl.DataFrame:
     return frame.filter([pl.col(name) == value for name, value in values.items()])
+
+
+def _count(flags: pl.Series) -> int:
+    return int(flags.sum())
 
 
 def _sum(counts: pl.Series) -> int | None:

@@ -55,7 +55,9 @@ def digest_text(text: str) -> str:
 def dump_lines(rows: list[dict[str, Any]]) -> bytes:
     """Return rows as JSON lines with sorted keys, in ASCII: any text survives, lone surrogates as escapes."""
     return b"".join(
-        json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode("ascii")
+        json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode(
+            "ascii"
+        )
         + b"\n"
         for row in rows
     )

@@ -13,7 +13,9 @@ from typing import Literal
 __all__ = ["Gate", "Joint", "clone_gate", "joint_label", "operational_reasons", "utility_gate"]
 
 Gate = Literal["PASS", "MISS", "HOLD", "NOT GRADED"]
-Joint = Literal["both gates pass", "clone gate only", "utility gate only", "neither gate", "HOLD", "NOT GRADED"]
+Joint = Literal[
+    "both gates pass", "clone gate only", "utility gate only", "neither gate", "HOLD", "NOT GRADED"
+]
 
 _HOLM_LEVEL = 0.05
 
@@ -47,7 +49,9 @@ def operational_reasons(
         reasons.append("no call is scheduled")
     if invalid > ceiling * scheduled:
         counted = ", ".join(f"{reason} {count}" for reason, count in invalid_by_reason.items())
-        reasons.append(f"{invalid} of {scheduled} scheduled calls gave no valid verdict ({counted}); the ceiling is {ceiling:.3g}")
+        reasons.append(
+            f"{invalid} of {scheduled} scheduled calls gave no valid verdict ({counted}); the ceiling is {ceiling:.3g}"
+        )
     if missing:
         reasons.append(f"{missing} of {scheduled} scheduled calls were never sent")
     if ambiguous:

@@ -96,7 +96,9 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: str) -> pl.D
     )
     unknown = intents - set(schedule["call_id"])
     if unknown:
-        raise IntegrityError(f"The journal {journal} holds the call {min(unknown)[:12]}, which is not scheduled.")
+        raise IntegrityError(
+            f"The journal {journal} holds the call {min(unknown)[:12]}, which is not scheduled."
+        )
     ended = pl.DataFrame(endings, schema={name: SCHEMA[name] for name in endings})
     sent = pl.col("call_id").is_in(pl.Series(sorted(intents), dtype=pl.String).implode())
     return (

@@ -12,7 +12,15 @@ import polars as pl
 from darkcurrent.analysis import analyze
 from darkcurrent.batteries import load_battery
 from darkcurrent.canonical import digest_text
-from darkcurrent.capture import CampaignState, JournalSummary, Progress, campaign_state, journal_path, run_campaign, summary_of
+from darkcurrent.capture import (
+    CampaignState,
+    JournalSummary,
+    Progress,
+    campaign_state,
+    journal_path,
+    run_campaign,
+    summary_of,
+)
 from darkcurrent.errors import UsageError
 from darkcurrent.judges import delimiters_in, freeze_configuration
 from darkcurrent.ledger import campaign_ledger
@@ -58,7 +66,10 @@ class Study:
     def protocol_was_edited(self) -> bool:
         """Say whether the protocol in the folder is no longer the frozen one, which alone counts."""
         frozen = (self.frozen.folder / "protocol.toml").read_bytes()
-        return self.protocol_path.exists() and self.protocol_path.read_bytes().removeprefix(b"\xef\xbb\xbf") != frozen
+        return (
+            self.protocol_path.exists()
+            and self.protocol_path.read_bytes().removeprefix(b"\xef\xbb\xbf") != frozen
+        )
 
     def freeze(self) -> str:
         """Freeze the study: battery, configurations and schedule; return the study digest.
@@ -69,7 +80,9 @@ class Study:
             Where it is frozen already, or the protocol or the battery cannot be used.
         """
         if self.is_frozen:
-            raise UsageError(f"{self.folder} is frozen already and is never overwritten: start a new study in another folder.")
+            raise UsageError(
+                f"{self.folder} is frozen already and is never overwritten: start a new study in another folder."
+            )
         protocol = load_protocol(self.protocol_path)
         for configuration in protocol.configuration:
             get_contract(configuration.contract)
@@ -85,7 +98,9 @@ class Study:
         return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
 
     def _rubrics(self, protocol: Protocol) -> tuple[dict[str, str], dict[str, str]]:
-        texts = {name: rubric_text(name, criterion, self.folder) for name, criterion in protocol.criteria.items()}
+        texts = {
+            name: rubric_text(name, criterion, self.folder) for name, criterion in protocol.criteria.items()
+        }
         digests = {name: digest_text(text) for name, text in texts.items()}
         return digests, {digests[name]: text for name, text in texts.items()}
 
@@ -103,7 +118,9 @@ class Study:
         known = ", ".join(f"`{configuration.name}`" for configuration in self.frozen.protocol.configuration)
         raise UsageError(f"There is no configuration `{name}` in this study: known are {known}.")
 
-    def run(self, name: str, on_progress: Callable[[Progress], None] = lambda progress: None) -> CampaignState:
+    def run(
+        self, name: str, on_progress: Callable[[Progress], None] = lambda progress: None
+    ) -> CampaignState:
         """Capture what is missing of one configuration's campaign."""
         return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress)
 
@@ -120,7 +137,9 @@ class Study:
         """Return one row per scheduled call of every configuration."""
         return pl.concat(
             campaign_ledger(
-                self.frozen.schedule(configuration.name), journal_path(self.folder, configuration.name), configuration.contract
+                self.frozen.schedule(configuration.name),
+                journal_path(self.folder, configuration.name),
+                configuration.contract,
             )
             for configuration in self.frozen.protocol.configuration
         )
@@ -159,4 +178,6 @@ def _write(path: Path, text: str) -> None:
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise UsageError(f"{path} cannot be written ({error.strerror}): choose a folder with room that you may write to.") from error
+        raise UsageError(
+            f"{path} cannot be written ({error.strerror}): choose a folder with room that you may write to."
+        ) from error

@@ -24,7 +24,9 @@ def render_prompt(value: Any, where: str) -> str:
     if isinstance(value, str):
         return value
     if not isinstance(value, list) or not value:
-        raise BatteryError(f"{where}: the prompt is {_short(value)}: give a string or a list of chat messages.")
+        raise BatteryError(
+            f"{where}: the prompt is {_short(value)}: give a string or a list of chat messages."
+        )
     parts = []
     for message in value:
         role = message.get("role") if isinstance(message, dict) else None

@@ -33,10 +33,14 @@ def with_edge_controls(battery: Battery, count: int) -> Battery:
         )
     if count == 0:
         return battery
-    chosen = {item.id for item in sorted(battery.items, key=lambda item: digest_text(f"edge controls\n{item.id}"))[:count]}
+    chosen = {
+        item.id
+        for item in sorted(battery.items, key=lambda item: digest_text(f"edge controls\n{item.id}"))[:count]
+    }
     digests = {role: digest_text(text) for role, _, text in _EDGES}
     items = tuple(
-        item.model_copy(update={"texts": {**item.texts, **digests}}) if item.id in chosen else item for item in battery.items
+        item.model_copy(update={"texts": {**item.texts, **digests}}) if item.id in chosen else item
+        for item in battery.items
     )
     added = tuple(
         Comparison(item=item.id, arm="clone", u=role, v=role, null_stratum=stratum)
@@ -45,4 +49,6 @@ def with_edge_controls(battery: Battery, count: int) -> Battery:
         for role, stratum, _ in _EDGES
     )
     texts = {**battery.texts, **{digests[role]: text for role, _, text in _EDGES}}
-    return battery.model_copy(update={"items": items, "comparisons": battery.comparisons + added, "texts": texts})
+    return battery.model_copy(
+        update={"items": items, "comparisons": battery.comparisons + added, "texts": texts}
+    )

@@ -54,13 +54,27 @@ class _Reader:
         columns = self.columns
         item_id = f"row-{number:05d}" if columns.id == "@row" else _name(row, columns.id, where, "id")
         if item_id in self.seen:
-            raise BatteryError(f"{where} has the id `{item_id}` of {self.seen[item_id]}: give each row its own id.")
+            raise BatteryError(
+                f"{where} has the id `{item_id}` of {self.seen[item_id]}: give each row its own id."
+            )
         self.seen[item_id] = where
-        stratum = _name(row, columns.stratum, where, "stratum") if columns.stratum else str(row.get("stratum") or "all")
-        cluster = _name(row, columns.cluster, where, "cluster") if columns.cluster else str(row.get("cluster") or item_id)
+        stratum = (
+            _name(row, columns.stratum, where, "stratum")
+            if columns.stratum
+            else str(row.get("stratum") or "all")
+        )
+        cluster = (
+            _name(row, columns.cluster, where, "cluster")
+            if columns.cluster
+            else str(row.get("cluster") or item_id)
+        )
         chosen, rejected, tied = self._sides(row, where)
         prompt = render_prompt(_value(row, columns.prompt, where, "prompt"), where)
-        roles = {"chosen": chosen, "rejected": rejected} if "signal" in self.table.arms and not tied else {"chosen": chosen}
+        roles = (
+            {"chosen": chosen, "rejected": rejected}
+            if "signal" in self.table.arms and not tied
+            else {"chosen": chosen}
+        )
         if len(set(roles.values())) < len(roles):
             if self.table.identical == "error":
                 raise BatteryError(
@@ -72,26 +86,41 @@ class _Reader:
         elif tied and "signal" in self.table.arms:
             self._refuse(where, stratum, "the label says tie")
         texts = {role: self._keep(text) for role, text in roles.items()}
-        self.items.append(Item(id=item_id, stratum=stratum, cluster=cluster, prompt=self._keep(prompt), texts=texts))
+        self.items.append(
+            Item(id=item_id, stratum=stratum, cluster=cluster, prompt=self._keep(prompt), texts=texts)
+        )
         if "clone" in self.table.arms:
             self.comparisons.append(
-                Comparison(item=item_id, arm="clone", u="chosen", v="chosen", null_stratum=null_stratum_of(chosen))
+                Comparison(
+                    item=item_id, arm="clone", u="chosen", v="chosen", null_stratum=null_stratum_of(chosen)
+                )
             )
         if "rejected" in roles:
-            self.comparisons.append(Comparison(item=item_id, arm="signal", u="chosen", v="rejected", target="chosen"))
+            self.comparisons.append(
+                Comparison(item=item_id, arm="signal", u="chosen", v="rejected", target="chosen")
+            )
 
     def _sides(self, row: dict[str, Any], where: str) -> tuple[str, str, bool]:
         """Return the chosen text, the rejected text, and whether the label says that neither is better."""
         columns: PairsColumns = self.columns
         if columns.label is None or columns.first is None or columns.second is None:
-            return _answer(row, columns.chosen, where, "chosen"), _answer(row, columns.rejected, where, "rejected"), False
-        first, second = _answer(row, columns.first, where, "first"), _answer(row, columns.second, where, "second")
+            return (
+                _answer(row, columns.chosen, where, "chosen"),
+                _answer(row, columns.rejected, where, "rejected"),
+                False,
+            )
+        first, second = (
+            _answer(row, columns.first, where, "first"),
+            _answer(row, columns.second, where, "second"),
+        )
         label = _value(row, columns.label, where, "label")
         key = label if isinstance(label, str) else json.dumps(label)
         better = columns.labels.get(key)
         if better is None:
             known = ", ".join(f"`{name}`" for name in columns.labels)
-            raise BatteryError(f"{where}: the label is `{key}`, and `battery.columns.labels` explains only {known}.")
+            raise BatteryError(
+                f"{where}: the label is `{key}`, and `battery.columns.labels` explains only {known}."
+            )
         return (second, first, False) if better == "second" else (first, second, better == "tie")
 
     def _keep(self, text: str) -> str:
@@ -115,7 +144,9 @@ def _value(row: dict[str, Any], column: str, where: str, key: str) -> Any:
 def _name(row: dict[str, Any], column: str, where: str, key: str) -> str:
     value = _value(row, column, where, key)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise BatteryError(f"{where}: `{column}` is {json.dumps(value, default=str)}: give a text or a whole number.")
+        raise BatteryError(
+            f"{where}: `{column}` is {json.dumps(value, default=str)}: give a text or a whole number."
+        )
     return str(value)
 
 
@@ -126,5 +157,7 @@ def _answer(row: dict[str, Any], column: str, where: str, key: str) -> str:
             raise BatteryError(f"{where}: `{column}` is an empty list: give at least one text.")
         value = value[0]
     if not isinstance(value, str):
-        raise BatteryError(f"{where}: `{column}` is {json.dumps(value, default=str)[:60]}, not a text: correct the row.")
+        raise BatteryError(
+            f"{where}: `{column}` is {json.dumps(value, default=str)[:60]}, not a text: correct the row."
+        )
     return value

@@ -32,9 +32,13 @@ def read_rows(path: Path) -> Iterator[Row]:
     readers = {".jsonl": _jsonl, ".ndjson": _jsonl, ".json": _json, ".csv": _csv, ".parquet": _parquet}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise BatteryError(f"{path} ends with `{path.suffix}`: give a file that ends with one of {', '.join(readers)}.")
+        raise BatteryError(
+            f"{path} ends with `{path.suffix}`: give a file that ends with one of {', '.join(readers)}."
+        )
     if not path.is_file():
-        raise BatteryError(f"There is no file {path}: check the path, which is relative to the study's folder.")
+        raise BatteryError(
+            f"There is no file {path}: check the path, which is relative to the study's folder."
+        )
     return reader(path)
 
 
@@ -64,7 +68,9 @@ def _loads(text: str, where: str) -> Any:
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BatteryError(f"{where} is {json.dumps(value)[:40]}, not an object: write one JSON object per row.")
+        raise BatteryError(
+            f"{where} is {json.dumps(value)[:40]}, not an object: write one JSON object per row."
+        )
     return value
 
 
@@ -79,7 +85,9 @@ def _jsonl(path: Path) -> Iterator[Row]:
 def _json(path: Path) -> Iterator[Row]:
     rows = _loads(_text(path), str(path))
     if not isinstance(rows, list):
-        raise BatteryError(f"{path} is no list of rows: write a JSON list of objects, or JSON lines in a .jsonl file.")
+        raise BatteryError(
+            f"{path} is no list of rows: write a JSON list of objects, or JSON lines in a .jsonl file."
+        )
     for number, row in enumerate(rows):
         where = f"{path}[{number}]"
         yield where, _object(row, where)
@@ -98,7 +106,9 @@ def _csv(path: Path) -> Iterator[Row]:
         for fields in reader:
             where = f"{path}:{reader.line_num}"
             if len(fields) != len(header):
-                raise BatteryError(f"{where} has {len(fields)} fields and the header {len(header)}: check the quotes.")
+                raise BatteryError(
+                    f"{where} has {len(fields)} fields and the header {len(header)}: check the quotes."
+                )
             yield where, dict(zip(header, fields, strict=True))
     except csv.Error as error:
         raise BatteryError(f"{path}:{reader.line_num} is not valid CSV: {error}.") from error

@@ -164,8 +164,15 @@ class Campaign:
         requests: list[tuple[Intent, bytes]] = []
         while waiting and len(requests) < room and not self._stop and not self._pause:
             call = waiting.popleft()
-            request = self._judge.request_bytes(*(self._texts[key] for key in (call.rubric, call.prompt, call.text_a, call.text_b)))
-            intent = Intent(call_id=call.call_id, at=_now(), elapsed_ms=self._elapsed_ms(), request_sha256=digest_bytes(request))
+            request = self._judge.request_bytes(
+                *(self._texts[key] for key in (call.rubric, call.prompt, call.text_a, call.text_b))
+            )
+            intent = Intent(
+                call_id=call.call_id,
+                at=_now(),
+                elapsed_ms=self._elapsed_ms(),
+                request_sha256=digest_bytes(request),
+            )
             requests.append((intent, request))
         return requests
 
@@ -194,9 +201,15 @@ class Campaign:
         if reply.refused:
             reason, detail = "request-refused", f"the server answered HTTP {reply.http_status}"
         elif reply.oversize:
-            reason, detail = "reply-too-large", f"the reply is longer than {self._table.max_reply_bytes} bytes and was cut off"
+            reason, detail = (
+                "reply-too-large",
+                f"the reply is longer than {self._table.max_reply_bytes} bytes and was cut off",
+            )
         elif reply.served_model not in self._served:
-            reason, detail = "mismatched-model", f"`{reply.served_model}` served, declared are {', '.join(self._served)}"
+            reason, detail = (
+                "mismatched-model",
+                f"`{reply.served_model}` served, declared are {', '.join(self._served)}",
+            )
         return Terminal(
             call_id=call_id,
             at=_now(),
@@ -227,12 +240,14 @@ class Campaign:
         elif self._table.stop_when_held and self._invalid > self._invalid_allowed:
             self._end(
                 "HELD_EARLY",
-                f"{self._invalid} invalid answers are more than the ceiling of {self._invalid_allowed:g} in {len(self._calls)} calls",
+                f"{self._invalid} invalid answers; {len(self._calls)} calls allow {int(self._invalid_allowed)}",
             )
 
     def _look_at_clock(self) -> None:
         if self._elapsed_ms() >= self._table.deadline_minutes * 60_000:
-            self._end("PARTIAL_HOLD_DEADLINE", f"the deadline of {self._table.deadline_minutes:g} minutes is over")
+            self._end(
+                "PARTIAL_HOLD_DEADLINE", f"the deadline of {self._table.deadline_minutes:g} minutes is over"
+            )
 
     def _end(self, state: CampaignState, why: str) -> None:
         if self._stop is None:

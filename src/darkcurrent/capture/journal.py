@@ -28,9 +28,16 @@ _SQL_TYPES = {"elapsed_ms": "INTEGER", "reasoning": "INTEGER", "body": "BLOB", "
 def _schema() -> str:
     parts = ["CREATE TABLE header (content TEXT NOT NULL, chain TEXT NOT NULL);"]
     for table, kind in _TABLES.items():
-        columns = [f"{name} {_SQL_TYPES.get(name, '')}".strip() for name in kind.model_fields if name != "call_id"]
+        columns = [
+            f"{name} {_SQL_TYPES.get(name, '')}".strip() for name in kind.model_fields if name != "call_id"
+        ]
         key = ["call_id TEXT PRIMARY KEY" + (" REFERENCES intent (call_id)" if table == "terminal" else "")]
-        columns = ["seq INTEGER NOT NULL UNIQUE", *(key if "call_id" in kind.model_fields else []), *columns, "chain TEXT NOT NULL"]
+        columns = [
+            "seq INTEGER NOT NULL UNIQUE",
+            *(key if "call_id" in kind.model_fields else []),
+            *columns,
+            "chain TEXT NOT NULL",
+        ]
         parts.append(f"CREATE TABLE {table} ({', '.join(columns)});")
     for table in ("header", *_TABLES):
         for verb in ("UPDATE", "DELETE"):
@@ -114,7 +121,9 @@ class Journal:
         except sqlite3.DatabaseError as error:
             raise _cannot(path, error) from error
         except OSError as error:
-            raise CaptureError(f"The journal {path} cannot be written ({error.strerror}): make room or choose another folder.") from error
+            raise CaptureError(
+                f"The journal {path} cannot be written ({error.strerror}): make room or choose another folder."
+            ) from error
         if summary.header != header:
             differing = sorted(key for key in header if summary.header.get(key) != header[key])
             raise IntegrityError(
@@ -147,7 +156,9 @@ class Journal:
                 self._connection.execute("ROLLBACK")
             if isinstance(error, sqlite3.IntegrityError):
                 raise IntegrityError(f"The journal already holds this call: {error}.") from error
-            raise _cannot(Path(self._connection.execute("PRAGMA database_list").fetchone()[2]), error) from error
+            raise _cannot(
+                Path(self._connection.execute("PRAGMA database_list").fetchone()[2]), error
+            ) from error
         self._seq, self._chain = seq, chain
         for row in rows:
             self.summary.add(row)
@@ -180,11 +191,15 @@ def read_journal(path: Path, visit: Callable[[Row], None] | None = None) -> Jour
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)) as connection:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        ) as connection:
             connection.execute("BEGIN")  # one state of the file for all reads
             yield connection
     except sqlite3.DatabaseError as error:
-        raise IntegrityError(f"The journal {path} cannot be read ({error}): restore it from a copy.") from error
+        raise IntegrityError(
+            f"The journal {path} cannot be read ({error}): restore it from a copy."
+        ) from error
 
 
 def _create(connection: sqlite3.Connection, header: dict[str, Any]) -> None:
@@ -202,7 +217,9 @@ def _append(connection: sqlite3.Connection, row: Row, seq: int, chain: str) -> s
     chain = _link(chain, seq, table, values)
     names = ["seq", *values, "chain"]
     marks = ", ".join("?" * len(names))
-    connection.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", (seq, *values.values(), chain))  # noqa: S608 - names of our own
+    # The names are our own, never a reply's.
+    statement = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"  # noqa: S608
+    connection.execute(statement, (seq, *values.values(), chain))
     return chain
 
 
@@ -228,7 +245,9 @@ def _link(chain: str, seq: int, table: str, values: dict[str, Any]) -> str:
     return parts.hexdigest()
 
 
-def _read(connection: sqlite3.Connection, path: Path, visit: Callable[[Row], None] | None) -> tuple[JournalSummary, int, str]:
+def _read(
+    connection: sqlite3.Connection, path: Path, visit: Callable[[Row], None] | None
+) -> tuple[JournalSummary, int, str]:
     """Read every row in order and follow the chain."""
     headers = connection.execute("SELECT content, chain FROM header").fetchall()
     if len(headers) != 1 or digest_bytes(headers[0][0].encode()) != headers[0][1]:
@@ -242,7 +261,9 @@ def _read(connection: sqlite3.Connection, path: Path, visit: Callable[[Row], Non
             raise IntegrityError(f"The journal {path} was edited: row {seq} is missing.")
         chain = _link(chain, seq, table, values)
         if chain != stated:
-            raise IntegrityError(f"The journal {path} was edited: row {seq} ({table}) is not what was written.")
+            raise IntegrityError(
+                f"The journal {path} was edited: row {seq} ({table}) is not what was written."
+            )
         row = _from_columns(_TABLES[table], values)
         summary.add(row)
         if visit is not None:
@@ -252,12 +273,9 @@ def _read(connection: sqlite3.Connection, path: Path, visit: Callable[[Row], Non
 
 def _in_order(connection: sqlite3.Connection) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of all tables by their number."""
-    rows: dict[str, Iterator[dict[str, Any]]] = {}
+    rows = {table: _rows(connection, table) for table in _TABLES}
     heads: dict[str, dict[str, Any]] = {}
     for table in _TABLES:
-        cursor = connection.execute(f"SELECT * FROM {table} ORDER BY seq")  # noqa: S608 - names of our own
-        names = [column[0] for column in cursor.description]
-        rows[table] = (dict(zip(names, values, strict=True)) for values in cursor)
         head = next(rows[table], None)
         if head is not None:
             heads[table] = head
@@ -269,6 +287,12 @@ def _in_order(connection: sqlite3.Connection) -> Iterator[tuple[str, dict[str, A
             del heads[table]
         else:
             heads[table] = head
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
+    cursor = connection.execute(f"SELECT * FROM {table} ORDER BY seq")  # noqa: S608 - names of our own
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, values, strict=True)) for values in cursor)
 
 
 def _from_columns(kind: type[Record], values: dict[str, Any]) -> Row:
@@ -284,5 +308,7 @@ def _from_columns(kind: type[Record], values: dict[str, Any]) -> Row:
 
 def _cannot(path: Path, error: sqlite3.DatabaseError) -> CaptureError | IntegrityError:
     if isinstance(error, sqlite3.OperationalError):
-        return CaptureError(f"The journal {path} cannot be written ({error}): make room or allow writing, then run again.")
+        return CaptureError(
+            f"The journal {path} cannot be written ({error}): make room or allow writing, then run again."
+        )
     return IntegrityError(f"The journal {path} is damaged ({error}): restore it from a copy.")

@@ -41,7 +41,10 @@ def reads_invalid(terminal: Terminal, contract: str) -> bool:
     """Say whether no verdict comes out of a terminal under a contract."""
     if terminal.reason is not None:
         return True
-    return parse_verdict(terminal.text, contract, terminal.finish, reasoning_present=terminal.reasoning).value is None
+    return (
+        parse_verdict(terminal.text, contract, terminal.finish, reasoning_present=terminal.reasoning).value
+        is None
+    )
 
 
 def check_identity(configuration: Configuration, identity: Identity) -> None:
@@ -87,7 +90,11 @@ def run_campaign(
             nonlocal invalid
             invalid += isinstance(row, Terminal) and reads_invalid(row, configuration.contract)
 
-        header = {"study": frozen.study_digest, "configuration": configuration.name, "identity": identity["digest"]}
+        header = {
+            "study": frozen.study_digest,
+            "configuration": configuration.name,
+            "identity": identity["digest"],
+        }
         # The journal is opened for writing only with an opened backend: a service that is down leaves no trace.
         before = read_journal(path, visit) if path.exists() else None
         state = campaign_state(before, len(calls))
@@ -102,7 +109,9 @@ def run_campaign(
                 try:
                     who = await judge.identify()
                 except RequestFailed as error:
-                    error.args = (f"configuration `{configuration.name}` cannot be reached ({error.detail}): nothing was sent.",)
+                    error.args = (
+                        f"configuration `{configuration.name}` cannot be reached ({error.detail}): nothing was sent.",
+                    )
                     raise
                 check_identity(configuration, who)
                 journal = Journal.open(path, header)
@@ -184,7 +193,11 @@ def _only_writer(study: Path, configuration: str) -> Iterator[None]:
 def _holder(study: Path, configuration: str) -> str:
     summary = summary_of(study, configuration)
     opened = [event for event in summary.events if event.kind == "opened"] if summary else []
-    return f" (process {opened[-1].detail['pid']} on {opened[-1].detail['host']}, since {opened[-1].at})" if opened else ""
+    return (
+        f" (process {opened[-1].detail['pid']} on {opened[-1].detail['host']}, since {opened[-1].at})"
+        if opened
+        else ""
+    )
 
 
 @contextmanager

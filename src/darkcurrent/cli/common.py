@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from darkcurrent.capture import Progress
+    from darkcurrent.study import Study
 
 __all__ = ["Folder", "Json", "console", "print_json", "progress", "say", "study_of"]
 
@@ -41,7 +42,7 @@ def console() -> Console:
     return plain if plain.is_terminal else Console(highlight=False, width=max(plain.width, 120))
 
 
-def study_of(folder: Path) -> Any:
+def study_of(folder: Path) -> Study:
     """Return the study in a folder."""
     from darkcurrent.study import Study
 

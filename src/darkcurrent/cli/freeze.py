@@ -15,7 +15,7 @@ def summary(folder: Folder) -> dict[str, object]:
         "items": len(frozen.items),
         "refused": len(frozen.refusals),
         "flagged": sum(bool(item.flags) for item in frozen.items),
-        "calls": {name: len(frozen.schedule(name)) for name in frozen.configurations},
+        "calls": {c.name: len(frozen.schedule(c.name)) for c in frozen.protocol.configuration},
     }
 
 

@@ -24,15 +24,23 @@ def write_protocol(folder: Path, study: str) -> Path:
         with path.open("x", encoding="utf-8") as handle:
             handle.write(text)
     except FileExistsError as error:
-        raise UsageError(f"{path} exists already and is not overwritten: choose another folder, or edit it.") from error
+        raise UsageError(
+            f"{path} exists already and is not overwritten: choose another folder, or edit it."
+        ) from error
     except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}): choose a folder that you may write to.") from error
+        raise UsageError(
+            f"{path} cannot be written ({error.strerror}): choose a folder that you may write to."
+        ) from error
     return path
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write protocol.toml; made if need be.")],
-    study: Annotated[str, typer.Option("--study", metavar="NAME", help="The template: pairs or quickstart.")] = "pairs",
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where to write protocol.toml; made if need be.")
+    ],
+    study: Annotated[
+        str, typer.Option("--study", metavar="NAME", help="The template: pairs or quickstart.")
+    ] = "pairs",
     as_json: Json = False,
 ) -> None:
     """Write a commented protocol.toml to start from."""

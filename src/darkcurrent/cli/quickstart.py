@@ -15,7 +15,9 @@ __all__ = ["command"]
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the study is kept.")] = Path("quickstart"),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the study is kept.")] = Path(
+        "quickstart"
+    ),
     as_json: Json = False,
 ) -> None:
     """Audit a real, small, embedded model from protocol to report; a second run goes on or says that all is done."""
@@ -25,7 +27,9 @@ def command(
     if not study.is_frozen:
         say("Freezing the battery: 96 program pairs, each run on its whole domain ...")
         study.freeze()
-    say(f"Frozen under {study.frozen.study_digest[:16]}. Asking three judges; this takes a few minutes. Ctrl-C pauses.")
+    say(
+        f"Frozen under {study.frozen.study_digest[:16]}. Asking three judges; this takes a few minutes. Ctrl-C pauses."
+    )
     run_all(folder)
     analysis = study.analyze()
     html, markdown = study.report(analysis)

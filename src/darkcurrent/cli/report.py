@@ -14,7 +14,9 @@ __all__ = ["command"]
 
 def command(
     folder: Folder,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write the HTML page.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write the HTML page.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write report.html and report.md."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from darkcurrent.cli.common import Folder, Json, print_json, progress, say, study_of
 from darkcurrent.errors import CaptureError, DarkcurrentError
+
+if TYPE_CHECKING:
+    from darkcurrent.study import Study
 
 __all__ = ["command", "run_all"]
 
@@ -45,17 +48,25 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
     return states
 
 
-def _tell(study: object, name: str, state: str) -> None:
-    _, summary, scheduled = study.states()[name]  # type: ignore[attr-defined]
-    why = next((event.detail["why"] for event in summary.events if event.kind == "stopped"), None)
-    say(f"{name}: {state}, {len(summary.terminals)} of {scheduled} calls ended in {summary.elapsed_ms / 1000:.1f} s{f' ({why})' if why else ''}.")
+def _tell(study: Study, name: str, state: str) -> None:
+    _, summary, scheduled = study.states()[name]
+    assert summary is not None
+    why = next((f" ({event.detail['why']})" for event in summary.events if event.kind == "stopped"), "")
+    ended = f"{len(summary.terminals)} of {scheduled} calls ended in {summary.elapsed_ms / 1000:.1f} s"
+    say(f"{name}: {state}, {ended}{why}.")
     if summary.ambiguous:
-        say(f"{name}: {len(summary.ambiguous)} calls were sent and their end is unknown; they are never sent again, and the campaign will be HOLD.")
+        say(
+            f"{name}: {len(summary.ambiguous)} calls were sent and their end is unknown; they are never sent again, "
+            "and the campaign will be HOLD."
+        )
 
 
 def command(
     folder: Folder,
-    only: Annotated[list[str] | None, typer.Option("--only", metavar="NAME", help="Only this configuration; may be repeated.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Only this configuration; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Ask what is scheduled, each call once; goes on where it stopped."""

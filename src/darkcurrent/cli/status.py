@@ -16,7 +16,9 @@ def command(folder: Folder, as_json: Json = False) -> None:
             "ended": len(summary.terminals) if summary else 0,
             "ambiguous": len(summary.ambiguous) if summary else 0,
             "seconds": round(summary.elapsed_ms / 1000, 1) if summary else 0,
-            "why": next((event.detail["why"] for event in summary.events if event.kind == "stopped"), None) if summary else None,
+            "why": next((event.detail["why"] for event in summary.events if event.kind == "stopped"), None)
+            if summary
+            else None,
         }
         for name, (state, summary, scheduled) in study_of(folder).states().items()
     }

@@ -29,7 +29,9 @@ __all__ = [
 ]
 
 
-def open_judge(configuration: Configuration, folder: Path, in_flight: int = 1, max_bytes: int = 1_048_576) -> Judge:
+def open_judge(
+    configuration: Configuration, folder: Path, in_flight: int = 1, max_bytes: int = 1_048_576
+) -> Judge:
     """Return the backend of a configuration, to be opened with `async with`.
 
     Raises
@@ -80,7 +82,11 @@ def local_artifacts(configuration: Configuration, folder: Path) -> dict[str, str
 def freeze_configuration(configuration: Configuration, folder: Path) -> dict[str, Any]:
     """Return what is frozen of a configuration: what was declared, its local artifacts, and the digest of both."""
     declared = configuration.model_dump(mode="json")
-    frozen = {"declared": declared, "artifacts": local_artifacts(configuration, folder), "rendering": RENDERING}
+    frozen = {
+        "declared": declared,
+        "artifacts": local_artifacts(configuration, folder),
+        "rendering": RENDERING,
+    }
     return {**frozen, "digest": digest(frozen)}
 
 

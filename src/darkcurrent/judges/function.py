@@ -38,7 +38,7 @@ def source_file(configuration: FunctionConfiguration, folder: Path) -> Path:
         spec = None
     if spec is None or spec.origin is None:
         raise ProtocolError(
-            f"configuration `{configuration.name}`: there is no module `{module}`, neither as {beside} nor installed: correct `callable`."
+            f"configuration `{configuration.name}`: there is no module `{module}`, neither as {beside} nor installed."
         )
     return Path(spec.origin)
 
@@ -64,7 +64,9 @@ class FunctionJudge:
 
     def request_bytes(self, rubric: str, prompt: str, a: str, b: str) -> bytes:
         """Return the arguments of the call as JSON."""
-        return json.dumps({"prompt": prompt, "a": a, "b": b}, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+        return json.dumps(
+            {"prompt": prompt, "a": a, "b": b}, ensure_ascii=True, separators=(",", ":")
+        ).encode("ascii")
 
     async def ask(self, request: bytes, timeout: float) -> Reply:
         """Call the function and take what it returns as the reply."""
@@ -76,8 +78,10 @@ class FunctionJudge:
                 value = await asyncio.wait_for(asyncio.to_thread(self._function, **arguments), timeout)
         except TimeoutError as error:
             raise RequestFailed("timeout", f"{self._name} did not return within {timeout:.3g} s") from error
-        except Exception as error:  # noqa: BLE001 - whatever a user's callable raises is its failure, not ours
-            raise RequestFailed("function-raised", f"{self._name} raised {type(error).__name__}: {error}") from error
+        except Exception as error:
+            raise RequestFailed(
+                "function-raised", f"{self._name} raised {type(error).__name__}: {error}"
+            ) from error
         text = value if isinstance(value, str) else repr(value)
         return Reply(text=text, finish="stop", served_model=self._name, body=b"")
 
@@ -95,10 +99,12 @@ def _load(configuration: FunctionConfiguration, folder: Path) -> Callable[..., A
         else:
             module = importlib.import_module(module_name)
         function = getattr(module, name)
-    except Exception as error:  # noqa: BLE001 - importing a user's module can raise anything
+    except Exception as error:
         raise ProtocolError(
             f"configuration `{configuration.name}`: `{configuration.callable}` cannot be loaded: {type(error).__name__}: {error}."
         ) from error
     if not callable(function):
-        raise ProtocolError(f"configuration `{configuration.name}`: `{configuration.callable}` is not callable.")
+        raise ProtocolError(
+            f"configuration `{configuration.name}`: `{configuration.callable}` is not callable."
+        )
     return function  # type: ignore[no-any-return]

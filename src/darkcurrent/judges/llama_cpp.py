@@ -42,7 +42,9 @@ def model_file(configuration: LlamaCppConfiguration, folder: Path) -> Path:
     if configuration.model_path is not None:
         path = folder / configuration.model_path
         if not path.is_file():
-            raise ProtocolError(f"configuration `{configuration.name}`: there is no model file {path}: correct `model_path`.")
+            raise ProtocolError(
+                f"configuration `{configuration.name}`: there is no model file {path}: correct `model_path`."
+            )
         return path
     if configuration.model != BUNDLED_MODEL:
         raise ProtocolError(
@@ -55,7 +57,7 @@ def model_file(configuration: LlamaCppConfiguration, folder: Path) -> Path:
 
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "darkcurrent"
     cache.mkdir(parents=True, exist_ok=True)
-    path = cache / MODEL_NAME
+    path = cache / str(MODEL_NAME)
     with FileLock(str(path) + ".lock"):
         if not path.exists():
             temporary = cache / f".{MODEL_NAME}.{os.getpid()}"
@@ -67,7 +69,9 @@ def model_file(configuration: LlamaCppConfiguration, folder: Path) -> Path:
 class LlamaCppJudge:
     """Starts the server, then asks it as `openai-chat`."""
 
-    def __init__(self, configuration: LlamaCppConfiguration, folder: Path, connections: int, max_bytes: int) -> None:
+    def __init__(
+        self, configuration: LlamaCppConfiguration, folder: Path, connections: int, max_bytes: int
+    ) -> None:
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtraError("The embedded llama.cpp server", "local")
         self._configuration = configuration
@@ -93,7 +97,7 @@ class LlamaCppJudge:
             "threads": self._configuration.threads,
             "cache_prompt": self._configuration.cache_prompt,
         }
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -125,7 +129,9 @@ class LlamaCppJudge:
         except (TimeoutError, ValueError) as error:
             said = self._last_words()
             await self._stop()
-            raise TransportError(f"The embedded server did not start for configuration `{self._configuration.name}`: {said}") from error
+            raise TransportError(
+                f"The embedded server did not start for configuration `{self._configuration.name}`: {said}"
+            ) from error
         self._build = started["build"]
         return started["address"]
 

@@ -95,7 +95,10 @@ def read_chat_reply(reply: HttpReply) -> Reply:
             raise TypeError("the content is no text")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise RequestFailed(
-            "unreadable-reply", f"HTTP 200 with no readable chat completion: {type(error).__name__}: {error}", 200, reply.body
+            "unreadable-reply",
+            f"HTTP 200 with no readable chat completion: {type(error).__name__}: {error}",
+            200,
+            reply.body,
         ) from error
     usage = envelope.get("usage")
     usage = usage if isinstance(usage, dict) else {}

@@ -34,7 +34,9 @@ def key_from_environment(name: str | None) -> str | None:
         return None
     value = os.environ.get(name, "").strip()
     if not value:
-        raise SecretError(f"The environment variable {name}, which should hold the key, is not set: export {name}=... first.")
+        raise SecretError(
+            f"The environment variable {name}, which should hold the key, is not set: export {name}=... first."
+        )
     return value
 
 
@@ -88,7 +90,9 @@ class Transport:
         except aiohttp.ClientConnectorError as error:
             raise RequestFailed("connection", self._words(f"no connection: {error}")) from error
         except aiohttp.ClientError as error:
-            raise RequestFailed("connection-lost", self._words(f"the connection broke: {type(error).__name__}: {error}")) from error
+            raise RequestFailed(
+                "connection-lost", self._words(f"the connection broke: {type(error).__name__}: {error}")
+            ) from error
 
     async def _read(self, response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
         parts: list[bytes] = []

@@ -66,7 +66,9 @@ class Frozen:
         texts = {row["sha256"]: row["text"] for row in _read_lines(self.folder / "texts.jsonl")}
         for sha256, text in texts.items():
             if digest_text(text) != sha256:
-                raise IntegrityError(f"{self.folder / 'texts.jsonl'}: the text {sha256[:12]} does not have this digest.")
+                raise IntegrityError(
+                    f"{self.folder / 'texts.jsonl'}: the text {sha256[:12]} does not have this digest."
+                )
         return texts
 
     def schedule(self, configuration: str) -> tuple[Call, ...]:
@@ -95,14 +97,18 @@ def freeze(
         Where the folder exists already: a frozen study is never overwritten.
     """
     if folder.exists():
-        raise UsageError(f"{folder} exists already and is never overwritten: start a new study in another folder.")
+        raise UsageError(
+            f"{folder} exists already and is never overwritten: start a new study in another folder."
+        )
     files: dict[str, bytes] = {
         "protocol.json": canonical_json(protocol.model_dump(mode="json")),
         "protocol.toml": protocol_text.encode("utf-8"),
         "configurations.json": canonical_json(configurations),
         "items.jsonl": dump_lines([item.model_dump(mode="json") for item in battery.items]),
         "refusals.jsonl": dump_lines([refusal.model_dump(mode="json") for refusal in battery.refusals]),
-        "texts.jsonl": dump_lines([{"sha256": key, "text": battery.texts[key]} for key in sorted(battery.texts)]),
+        "texts.jsonl": dump_lines(
+            [{"sha256": key, "text": battery.texts[key]} for key in sorted(battery.texts)]
+        ),
     }
     for name, receipt in battery.receipts.items():
         files[f"receipts/{name}.json"] = canonical_json(receipt)
@@ -129,7 +135,9 @@ def _write_whole(folder: Path, files: dict[str, bytes]) -> None:
         temporary.rename(folder)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        raise UsageError(f"{folder} cannot be written ({error.strerror}): choose a folder with room that you may write to.") from error
+        raise UsageError(
+            f"{folder} cannot be written ({error.strerror}): choose a folder with room that you may write to."
+        ) from error
     descriptor = os.open(folder.parent, os.O_RDONLY)
     os.fsync(descriptor)
     os.close(descriptor)
@@ -147,26 +155,40 @@ def load_frozen(folder: Path) -> Frozen:
     """
     path = folder / "manifest.json"
     if not folder.is_dir():
-        raise UsageError(f"{folder.parent} is not frozen yet: run `darkcurrent freeze {folder.parent}` first.")
+        raise UsageError(
+            f"{folder.parent} is not frozen yet: run `darkcurrent freeze {folder.parent}` first."
+        )
     try:
         manifest = json.loads(path.read_bytes())
         table, study_digest = manifest["files"], manifest["study_digest"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(f"{path} is missing or damaged: restore it from a copy, or freeze a new study.") from error
+        raise IntegrityError(
+            f"{path} is missing or damaged: restore it from a copy, or freeze a new study."
+        ) from error
     if manifest.get("format") != _FORMAT or digest({"format": _FORMAT, "files": table}) != study_digest:
-        raise IntegrityError(f"{path} does not have the study digest that it states: it was edited after freezing.")
-    present = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()} - {"manifest.json"}
+        raise IntegrityError(
+            f"{path} does not have the study digest that it states: it was edited after freezing."
+        )
+    present = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()} - {
+        "manifest.json"
+    }
     for name in sorted(present | table.keys()):
         if name not in present:
-            raise IntegrityError(f"{folder / name} is missing: it was removed after freezing; restore it from a copy.")
+            raise IntegrityError(
+                f"{folder / name} is missing: it was removed after freezing; restore it from a copy."
+            )
         if name not in table:
             raise IntegrityError(f"{folder / name} was added after freezing: remove it.")
         if digest_bytes((folder / name).read_bytes()) != table[name]["sha256"]:
-            raise IntegrityError(f"{folder / name} was edited after freezing: restore it from a copy, or freeze a new study.")
+            raise IntegrityError(
+                f"{folder / name} was edited after freezing: restore it from a copy, or freeze a new study."
+            )
     try:
         protocol = Protocol.model_validate_json((folder / "protocol.json").read_bytes())
     except ValidationError as error:
-        raise IntegrityError(f"{folder / 'protocol.json'} cannot be read by this version of darkcurrent: {error.errors()[0]['msg']}.") from error
+        raise IntegrityError(
+            f"{folder / 'protocol.json'} cannot be read by this version of darkcurrent: {error.errors()[0]['msg']}."
+        ) from error
     configurations = json.loads((folder / "configurations.json").read_bytes())
     return Frozen(folder, study_digest, protocol, configurations)
 
@@ -179,4 +201,6 @@ def _read_records(path: Path, kind: type[_R]) -> tuple[_R, ...]:
     try:
         return tuple(kind.model_validate_json(line) for line in path.read_bytes().split(b"\n") if line)
     except ValidationError as error:
-        raise IntegrityError(f"{path} holds a row that is no {kind.__name__}: {error.errors()[0]['msg']}.") from error
+        raise IntegrityError(
+            f"{path} holds a row that is no {kind.__name__}: {error.errors()[0]['msg']}."
+        ) from error

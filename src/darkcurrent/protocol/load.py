@@ -45,9 +45,13 @@ def load_protocol(path: Path) -> Protocol:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
-        raise ProtocolError(f"There is no {path}: write one with `darkcurrent init {path.parent}`.") from error
+        raise ProtocolError(
+            f"There is no {path}: write one with `darkcurrent init {path.parent}`."
+        ) from error
     except IsADirectoryError as error:
-        raise ProtocolError(f"{path} is a folder, not a protocol file: name the file or the study's folder.") from error
+        raise ProtocolError(
+            f"{path} is a folder, not a protocol file: name the file or the study's folder."
+        ) from error
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8.") from error
     return parse_protocol(text, str(path))
@@ -75,8 +79,12 @@ def _check_json_values(value: Any, text: str, name: str, path: tuple[str | int, 
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             _check_json_values(inner, text, name, (*path, index))
-    elif not isinstance(value, str | bool | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-        raise ProtocolError(f"{_place(path, text, name)} is `{value}`, which a protocol cannot hold: use a string or a finite number.")
+    elif not isinstance(value, str | bool | int | float) or (
+        isinstance(value, float) and not math.isfinite(value)
+    ):
+        raise ProtocolError(
+            f"{_place(path, text, name)} is `{value}`, which a protocol cannot hold: use a string or a finite number."
+        )
 
 
 def _explain(error: ErrorDetails, data: dict[str, Any], text: str, name: str) -> str:
@@ -88,12 +96,14 @@ def _explain(error: ErrorDetails, data: dict[str, Any], text: str, name: str) ->
     if kind == "missing":
         table = _place(path[:-1], text, name) if len(path) > 1 else name
         return f"{table} lacks the key `{path[-1]}`: add it."
+    context = error.get("ctx") or {}
+    tag = str(context.get("discriminator", "")).strip("'")
     if kind == "union_tag_not_found":
-        key = (error.get("ctx") or {}).get("discriminator", "source")
-        return f"{where} lacks the key {str(key).replace(chr(39), '`')}: add it."
+        return f"{where} lacks the key `{tag}`: add it."
     if kind == "union_tag_invalid":
-        ctx = error.get("ctx") or {}
-        return f"{where}: {str(ctx.get('discriminator')).replace(chr(39), '`')} is '{ctx.get('tag')}', which is not one of {ctx.get('expected_tags')}."
+        return (
+            f"{where}: `{tag}` is '{context.get('tag')}', which is not one of {context.get('expected_tags')}."
+        )
     message = error["msg"].removeprefix("Value error, ")
     shown = error["input"]
     if isinstance(shown, dict | list) or kind == "value_error":
@@ -104,13 +114,11 @@ def _explain(error: ErrorDetails, data: dict[str, Any], text: str, name: str) ->
 def _path_in_file(loc: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
     """Drop what pydantic adds to a location and the file does not have: the tags of unions, `[key]` marks."""
     path: list[str | int] = []
-    here = data
+    here: Any = data
     for index, part in enumerate(loc):
         last = index == len(loc) - 1
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-            path.append(part)
-        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
+        in_table = isinstance(here, dict) and part in here
+        if in_table or (isinstance(here, list) and isinstance(part, int) and part < len(here)):
             here = here[part]
             path.append(part)
         elif last and part != "[key]" and not _is_tag(loc, index):
@@ -139,9 +147,15 @@ def _suggest(loc: tuple[str | int, ...], key: str) -> str:
             model = union
         elif isinstance(part, str) and part in getattr(model, "model_fields", {}):
             annotation = model.model_fields[part].annotation
-            model = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else model
+            model = (
+                annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else model
+            )
     known = list(model.model_fields)
     if loc[0] == "criteria" and len(loc) > 2:
         known = ["rubric", "rubric_file"]
     close = difflib.get_close_matches(key, known, n=1)
-    return f": did you mean `{close[0]}`?" if close else f": known here are {', '.join(f'`{k}`' for k in known)}."
+    return (
+        f": did you mean `{close[0]}`?"
+        if close
+        else f": known here are {', '.join(f'`{k}`' for k in known)}."
+    )

@@ -105,8 +105,13 @@ class FiniteCodeBattery(BatteryBase):
     """`[battery]` with `source = "finite-code"`: programs whose right answer is known on a finite domain."""
 
     source: Literal["finite-code"]
-    settings: Annotated[tuple[Annotated[int, Field(ge=0, le=11)], ...], Field(min_length=1)] = tuple(range(12))
-    arms: Annotated[tuple[Literal["clone", "signal", "equivalent"], ...], Field(min_length=1)] = ("clone", "signal")
+    settings: Annotated[tuple[Annotated[int, Field(ge=0, le=11)], ...], Field(min_length=1)] = tuple(
+        range(12)
+    )
+    arms: Annotated[tuple[Literal["clone", "signal", "equivalent"], ...], Field(min_length=1)] = (
+        "clone",
+        "signal",
+    )
 
 
 BatteryTable = Annotated[PairsBattery | FiniteCodeBattery, Field(discriminator="source")]
@@ -121,7 +126,9 @@ class Criterion(Record):
     @model_validator(mode="after")
     def _one_of_two(self) -> Criterion:
         if (self.rubric is None) == (self.rubric_file is None):
-            raise ValueError("give either `rubric` (a rubric that ships with darkcurrent) or `rubric_file` (a text file)")
+            raise ValueError(
+                "give either `rubric` (a rubric that ships with darkcurrent) or `rubric_file` (a text file)"
+            )
         return self
 
 
@@ -137,7 +144,9 @@ class Decoder(Record):
     def _extra_adds_only(self) -> Decoder:
         taken = {"model", "messages", "stream", "temperature", "max_tokens", "seed", "n"} & self.extra.keys()
         if taken:
-            raise ValueError(f"`extra` may not set {', '.join(f'`{key}`' for key in sorted(taken))}: darkcurrent sets it")
+            raise ValueError(
+                f"`extra` may not set {', '.join(f'`{key}`' for key in sorted(taken))}: darkcurrent sets it"
+            )
         return self
 
 
@@ -303,5 +312,7 @@ class Protocol(Record):
         folded = [configuration.name.casefold() for configuration in self.configuration]
         doubled = sorted({name for name in folded if folded.count(name) > 1})
         if doubled:
-            raise ValueError(f"two configurations are called `{doubled[0]}`: a name must be unique, whatever its case")
+            raise ValueError(
+                f"two configurations are called `{doubled[0]}`: a name must be unique, whatever its case"
+            )
         return self

@@ -17,12 +17,18 @@ _TONES = {"both gates pass": "good", "PASS": "good", "neither gate": "bad", "MIS
 
 def html_report(analysis: Analysis) -> str:
     """Return the page. Every value is escaped by the template engine; there is no script."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"printable": printable, "tone": _tone}
     source = files(__package__).joinpath("templates/report.html").read_text(encoding="utf-8")
     tables = all_tables(analysis)
     return environment.from_string(source).render(
-        analysis=analysis, verdict=tables[0], tables=tables[1:], sentences=cell_sentences(analysis), limits=limits(analysis)
+        analysis=analysis,
+        verdict=tables[0],
+        tables=tables[1:],
+        sentences=cell_sentences(analysis),
+        limits=limits(analysis),
     )
 
 

@@ -18,7 +18,12 @@ def markdown_report(analysis: Analysis) -> str:
     lines += [f"- **{_safe(name)}**: {_safe(sentence)}" for name, sentence in cell_sentences(analysis)]
     for table in others:
         lines += ["", *_table(table)]
-    lines += ["", "## What this report does not show", "", *(f"- {_safe(limit)}" for limit in limits(analysis))]
+    lines += [
+        "",
+        "## What this report does not show",
+        "",
+        *(f"- {_safe(limit)}" for limit in limits(analysis)),
+    ]
     software = ", ".join(f"{name} {number}" for name, number in analysis.software.items())
     lines += ["", f"Study digest `{analysis.study_digest}` · {_safe(software)}", ""]
     return "\n".join(lines)
@@ -28,7 +33,15 @@ def _table(table: Table) -> list[str]:
     rule = [":--" if index < table.left else "--:" for index in range(len(table.columns))]
     rows = [table.columns, *table.rows]
     cells = [f"| {' | '.join(_safe(cell) for cell in row)} |" for row in rows]
-    return [f"## {_safe(table.title)}", "", _safe(table.note), "", cells[0], f"| {' | '.join(rule)} |", *cells[1:]]
+    return [
+        f"## {_safe(table.title)}",
+        "",
+        _safe(table.note),
+        "",
+        cells[0],
+        f"| {' | '.join(rule)} |",
+        *cells[1:],
+    ]
 
 
 def _safe(text: str) -> str:

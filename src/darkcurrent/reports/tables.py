@@ -81,7 +81,16 @@ def _campaigns(analysis: Analysis) -> Table:
             campaign.configuration,
             campaign.state,
             campaign.capture,
-            *map(str, (campaign.scheduled, campaign.terminal, campaign.invalid, campaign.ambiguous, campaign.missing)),
+            *map(
+                str,
+                (
+                    campaign.scheduled,
+                    campaign.terminal,
+                    campaign.invalid,
+                    campaign.ambiguous,
+                    campaign.missing,
+                ),
+            ),
             _tokens(campaign.prompt_tokens, campaign.completion_tokens),
             "–" if campaign.latency_ms_median is None else f"{campaign.latency_ms_median / 1000:.3f} s",
             campaign.basis or "–",
@@ -129,8 +138,22 @@ def _clones(analysis: Analysis) -> Table:
         for stratum, clone in cell.clone.items()
         if clone.n
     )
-    columns = ("configuration", "criterion", "null stratum", "adverse", "first", "second", "invalid", "upper", "p", "Holm p", "gate")
-    note = "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded."
+    columns = (
+        "configuration",
+        "criterion",
+        "null stratum",
+        "adverse",
+        "first",
+        "second",
+        "invalid",
+        "upper",
+        "p",
+        "Holm p",
+        "gate",
+    )
+    note = (
+        "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded."
+    )
     return Table("null", "Null: identical texts", note, columns, rows, left=3)
 
 
@@ -143,14 +166,35 @@ def _signal(analysis: Analysis) -> Table:
             number(signal.lower),
             number(signal.bounds.get("monte-carlo")),
             *(share(signal.orders[order].success, signal.orders[order].n) for order in ("AB", "BA")),
-            *map(str, (signal.verdicts.correct, signal.verdicts.tie, signal.verdicts.wrong, signal.verdicts.invalid)),
+            *map(
+                str,
+                (
+                    signal.verdicts.correct,
+                    signal.verdicts.tie,
+                    signal.verdicts.wrong,
+                    signal.verdicts.invalid,
+                ),
+            ),
             signal.gate,
         )
         for cell in analysis.cells
         for signal in [cell.signal]
         if signal.items
     )
-    columns = ("configuration", "criterion", "items", "mean", "lower", "lower (draws)", "AB", "BA", "correct", "tie", "wrong", "invalid")
+    columns = (
+        "configuration",
+        "criterion",
+        "items",
+        "mean",
+        "lower",
+        "lower (draws)",
+        "AB",
+        "BA",
+        "correct",
+        "tie",
+        "wrong",
+        "invalid",
+    )
     note = "Does it choose the target? A tie, a wrong and an invalid answer count as no success; bounds are one-sided 95 %."
     return Table("utility", "Utility: target chosen", note, (*columns, "gate"), rows)
 
@@ -162,7 +206,14 @@ def _strata(analysis: Analysis) -> Table:
         for name, stratum in cell.signal.strata.items()
     )
     note = "Utility by stratum; descriptive. A pooled pass can hide a weak stratum."
-    return Table("strata", "Utility by stratum", note, ("configuration", "criterion", "stratum", "items", "mean"), rows, left=3)
+    return Table(
+        "strata",
+        "Utility by stratum",
+        note,
+        ("configuration", "criterion", "stratum", "items", "mean"),
+        rows,
+        left=3,
+    )
 
 
 def _patterns(analysis: Analysis) -> Table:
@@ -172,7 +223,14 @@ def _patterns(analysis: Analysis) -> Table:
         for arm, counts in cell.patterns.items()
     )
     note = "What the two orders of a pair say together: the same content (stable), the same slot (position), one tie (one-sided)."
-    return Table("patterns", "Patterns over both orders", note, ("configuration", "criterion", "arm", *PATTERNS), rows, left=3)
+    return Table(
+        "patterns",
+        "Patterns over both orders",
+        note,
+        ("configuration", "criterion", "arm", *PATTERNS),
+        rows,
+        left=3,
+    )
 
 
 def _names(cell: CellResult) -> tuple[str, str]:

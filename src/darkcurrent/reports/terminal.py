@@ -35,7 +35,14 @@ def terminal_report(analysis: Analysis, console: Console, full: bool = True) -> 
 
 def _print(table: Table, console: Console) -> None:
     console.print()
-    rich = RichTable(box=SIMPLE_HEAD, title=table.title, title_justify="left", title_style="bold", pad_edge=False, padding=(0, 1))
+    rich = RichTable(
+        box=SIMPLE_HEAD,
+        title=table.title,
+        title_justify="left",
+        title_style="bold",
+        pad_edge=False,
+        padding=(0, 1),
+    )
     for index, column in enumerate(table.columns):
         words = index < table.left or column in ("result", "gate", "identity")
         rich.add_column(column, justify="left" if words else "right", overflow="fold")

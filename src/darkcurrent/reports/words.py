@@ -41,7 +41,9 @@ def campaign_of(analysis: Analysis, cell: CellResult) -> CampaignResult:
 
 def cell_sentences(analysis: Analysis) -> list[tuple[str, str]]:
     """Return for each cell its name and what it says in plain words."""
-    return [(f"{cell.configuration} / {cell.criterion}", _sentence(analysis, cell)) for cell in analysis.cells]
+    return [
+        (f"{cell.configuration} / {cell.criterion}", _sentence(analysis, cell)) for cell in analysis.cells
+    ]
 
 
 def _sentence(analysis: Analysis, cell: CellResult) -> str:
@@ -96,7 +98,9 @@ def _utility_words(cell: CellResult, analysis: Analysis) -> str:
 
 def limits(analysis: Analysis) -> list[str]:
     """Return what the numbers are conditional on and do not show."""
-    weights = "the declared strata, each weighted " + ("equally" if analysis.method["weights"] == "equal" else "by its items")
+    weights = "the declared strata, each weighted " + (
+        "equally" if analysis.method["weights"] == "equal" else "by its items"
+    )
     return [
         "The clone bound and its p hold under independent items with one common rate; they are marginal, and the p is "
         "Holm-adjusted over the declared family.",

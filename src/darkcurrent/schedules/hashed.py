@@ -15,7 +15,9 @@ from darkcurrent.records import Battery, Call, Comparison, Order
 __all__ = ["hash_schedule"]
 
 
-def hash_schedule(battery: Battery, rubrics: Mapping[str, str], configuration: str, identity: str, seed: int) -> tuple[Call, ...]:
+def hash_schedule(
+    battery: Battery, rubrics: Mapping[str, str], configuration: str, identity: str, seed: int
+) -> tuple[Call, ...]:
     """Return the calls of one configuration in dispatch order.
 
     Parameters
@@ -35,7 +37,9 @@ def hash_schedule(battery: Battery, rubrics: Mapping[str, str], configuration: s
         item = items[comparison.item]
         for criterion, rubric in rubrics.items():
             for order in _orders(comparison):
-                slot_a, slot_b = (comparison.v, comparison.u) if order == "BA" else (comparison.u, comparison.v)
+                slot_a, slot_b = (
+                    (comparison.v, comparison.u) if order == "BA" else (comparison.u, comparison.v)
+                )
                 fields = {
                     "criterion": criterion,
                     "item": item.id,
@@ -50,7 +54,15 @@ def hash_schedule(battery: Battery, rubrics: Mapping[str, str], configuration: s
                     "text_a": item.texts[slot_a],
                     "text_b": item.texts[slot_b],
                 }
-                place = digest({"seed": seed, **{key: fields[key] for key in ("criterion", "item", "arm", "order", "slot_a", "slot_b")}})
+                place = digest(
+                    {
+                        "seed": seed,
+                        **{
+                            key: fields[key]
+                            for key in ("criterion", "item", "arm", "order", "slot_a", "slot_b")
+                        },
+                    }
+                )
                 drafts.append((place, fields))
     drafts.sort(key=lambda draft: draft[0])
     return tuple(

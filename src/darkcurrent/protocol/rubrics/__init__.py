@@ -14,7 +14,9 @@ __all__ = ["built_in_rubrics", "rubric_text"]
 
 def built_in_rubrics() -> list[str]:
     """Return the names of the rubrics that ship with the package."""
-    return sorted(entry.name.removesuffix(".txt") for entry in files(__name__).iterdir() if entry.name.endswith(".txt"))
+    return sorted(
+        entry.name.removesuffix(".txt") for entry in files(__name__).iterdir() if entry.name.endswith(".txt")
+    )
 
 
 def rubric_text(name: str, criterion: Criterion, folder: Path) -> str:
@@ -34,15 +36,23 @@ def rubric_text(name: str, criterion: Criterion, folder: Path) -> str:
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except FileNotFoundError as error:
-            raise ProtocolError(f"`criteria.{name}.rubric_file`: there is no {path}: name an existing text file.") from error
+            raise ProtocolError(
+                f"`criteria.{name}.rubric_file`: there is no {path}: name an existing text file."
+            ) from error
         except (UnicodeDecodeError, IsADirectoryError) as error:
             raise ProtocolError(f"`criteria.{name}.rubric_file`: {path} is not a UTF-8 text file.") from error
     else:
         known = built_in_rubrics()
         if criterion.rubric not in known:
             close = difflib.get_close_matches(str(criterion.rubric), known, n=1)
-            hint = f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}; or give a `rubric_file`."
-            raise ProtocolError(f"`criteria.{name}.rubric` is `{criterion.rubric}`, which does not ship with darkcurrent: {hint}")
+            hint = (
+                f"did you mean `{close[0]}`?"
+                if close
+                else f"known are {', '.join(known)}; or give a `rubric_file`."
+            )
+            raise ProtocolError(
+                f"`criteria.{name}.rubric` is `{criterion.rubric}`, which does not ship with darkcurrent: {hint}"
+            )
         text = files(__name__).joinpath(f"{criterion.rubric}.txt").read_text(encoding="utf-8")
     if not text.strip():
         raise ProtocolError(f"The rubric of criterion `{name}` is empty: write what the judge is to decide.")

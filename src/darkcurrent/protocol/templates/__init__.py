@@ -11,7 +11,11 @@ __all__ = ["template_names", "template_text"]
 
 def template_names() -> list[str]:
     """Return the names of the templates."""
-    return sorted(entry.name.removesuffix(".toml") for entry in files(__name__).iterdir() if entry.name.endswith(".toml"))
+    return sorted(
+        entry.name.removesuffix(".toml")
+        for entry in files(__name__).iterdir()
+        if entry.name.endswith(".toml")
+    )
 
 
 def template_text(name: str) -> str:
