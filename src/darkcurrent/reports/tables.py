@@ -79,37 +79,30 @@ def _campaigns(analysis: Analysis) -> Table:
     rows = tuple(
         (
             campaign.configuration,
-            campaign.state,
-            campaign.capture,
-            *map(
-                str,
-                (
-                    campaign.scheduled,
-                    campaign.terminal,
-                    campaign.invalid,
-                    campaign.ambiguous,
-                    campaign.missing,
-                ),
-            ),
+            campaign.state if campaign.capture == "COMPLETE" else f"HOLD, {campaign.capture}",
+            *map(str, (campaign.scheduled, campaign.terminal, campaign.invalid)),
+            *map(str, (campaign.ambiguous, campaign.missing)),
             _tokens(campaign.prompt_tokens, campaign.completion_tokens),
-            "–" if campaign.latency_ms_median is None else f"{campaign.latency_ms_median / 1000:.3f} s",
-            campaign.basis or "–",
+            "–" if campaign.latency_ms_median is None else f"{campaign.latency_ms_median / 1000:.3f}",
+            _BASES.get(campaign.basis or "", "–"),
         )
         for campaign in analysis.campaigns
     )
-    columns = ("configuration", "state", "capture", "scheduled", "ended", "invalid", "ambiguous", "missing")
+    counts = ("scheduled", "ended", "invalid", "ambiguous", "missing")
     return Table(
         "campaigns",
         "Did it answer?",
-        "Every scheduled call is counted; an invalid answer is kept and never asked again.",
-        (*columns, "tokens in / out", "median latency", "identity"),
+        "Every scheduled call is counted; an invalid answer is kept and never asked again. Latency: median seconds.",
+        ("configuration", "state", *counts, "tokens in/out", "latency", "identity"),
         rows,
-        left=3,
     )
 
 
+_BASES = {"verified digest": "verified", "service's declaration": "declared"}
+
+
 def _tokens(prompt: int | None, completion: int | None) -> str:
-    return f"{'–' if prompt is None else prompt} / {'–' if completion is None else completion}"
+    return f"{'–' if prompt is None else prompt}/{'–' if completion is None else completion}"
 
 
 def _invalid(analysis: Analysis) -> Table:
@@ -187,7 +180,7 @@ def _signal(analysis: Analysis) -> Table:
         "items",
         "mean",
         "lower",
-        "lower (draws)",
+        "(draws)",
         "AB",
         "BA",
         "correct",
@@ -195,7 +188,7 @@ def _signal(analysis: Analysis) -> Table:
         "wrong",
         "invalid",
     )
-    note = "Does it choose the target? A tie, a wrong and an invalid answer count as no success; bounds are one-sided 95 %."
+    note = "Does it choose the target? A tie, a wrong and an invalid answer are no success. Lower: one-sided 95 %, exact and by draws."
     return Table("utility", "Utility: target chosen", note, (*columns, "gate"), rows)
 
 

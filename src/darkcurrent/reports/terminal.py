@@ -41,11 +41,12 @@ def _print(table: Table, console: Console) -> None:
         title_justify="left",
         title_style="bold",
         pad_edge=False,
+        show_edge=False,
         padding=(0, 1),
     )
     for index, column in enumerate(table.columns):
         words = index < table.left or column in ("result", "gate", "identity")
-        rich.add_column(column, justify="left" if words else "right", overflow="fold")
+        rich.add_column(column, justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for row in table.rows:
         rich.add_row(*(_cell(value) for value in row))
     console.print(rich)

