@@ -40,7 +40,9 @@ THRESHOLDS = "clone_threshold = 0.05\nutility_threshold = 0.75"
 def planted(tmp_path):
     """Return a maker of frozen studies: simulated judges as source code, pairs by stratum."""
 
-    def make(judges: str, names: list[str], *, items=80, edge=0, gates=THRESHOLDS, capture="", strata=("s",)) -> Study:
+    def make(
+        judges: str, names: list[str], *, items=80, edge=0, gates=THRESHOLDS, capture="", strata=("s",)
+    ) -> Study:
         folder: Path = tmp_path / "study"
         folder.mkdir()
         rows = [

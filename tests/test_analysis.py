@@ -81,7 +81,10 @@ def test_the_three_questions_are_answered_apart(planted):
         "content": 0,
         "dark": 1,
     }
-    assert (signal["always_first"].orders["AB"].success, signal["always_first"].orders["BA"].success) == (120, 0)
+    assert (signal["always_first"].orders["AB"].success, signal["always_first"].orders["BA"].success) == (
+        120,
+        0,
+    )
     assert signal["one_sided"].verdicts.model_dump() == {"correct": 120, "tie": 120, "wrong": 0, "invalid": 0}
     assert signal["content"].verdicts.wrong == 240
     patterns = {name: cell.patterns["signal"] for name, cell in found.items()}
@@ -141,7 +144,10 @@ def test_edge_strata_are_apart_and_not_graded(planted):
         "edge-empty": (10, 10, "NOT GRADED"),
         "edge-whitespace": (10, 10, "NOT GRADED"),
     }
-    assert all(cell.clone[edge].upper is None and cell.clone[edge].reason for edge in ("edge-empty", "edge-whitespace"))
+    assert all(
+        cell.clone[edge].upper is None and cell.clone[edge].reason
+        for edge in ("edge-empty", "edge-whitespace")
+    )
 
 
 def test_a_weak_stratum_shows_under_a_pooled_mean(planted):
@@ -183,7 +189,16 @@ def test_the_file_holds_the_contracts_keys_and_no_nan(planted):
 
     data = json.loads((study.folder / "analysis.json").read_text(encoding="utf-8"), parse_constant=refuse)
     assert {"schema", "study", "state", "campaigns", "cells", "tests", "risk"} <= data.keys()
-    campaign = {"configuration", "state", "scheduled", "terminal", "invalid", "ambiguous", "missing", "reasons"}
+    campaign = {
+        "configuration",
+        "state",
+        "scheduled",
+        "terminal",
+        "invalid",
+        "ambiguous",
+        "missing",
+        "reasons",
+    }
     assert campaign <= data["campaigns"][0].keys()
     cell = data["cells"][0]
     assert {"configuration", "criterion", "state", "clone", "signal", "patterns", "joint"} <= cell.keys()
@@ -193,7 +208,14 @@ def test_the_file_holds_the_contracts_keys_and_no_nan(planted):
     assert set(cell["signal"]["orders"]["AB"]) == {"n", "success"}
     assert set(cell["signal"]["verdicts"]) == {"correct", "tie", "wrong", "invalid"}
     assert set(cell["signal"]["strata"]["s"]) == {"items", "mean"}
-    assert set(cell["patterns"]["signal"]) == {"tie", "stable", "position", "one-sided", "invalid", "incomplete"}
+    assert set(cell["patterns"]["signal"]) == {
+        "tie",
+        "stable",
+        "position",
+        "one-sided",
+        "invalid",
+        "incomplete",
+    }
 
 
 def test_two_analyses_of_one_study_are_the_same_bytes(planted):

@@ -10,7 +10,14 @@ GATES = ("PASS", "MISS", "HOLD", "NOT GRADED")
 
 
 def _reasons(**changes):
-    facts = {"scheduled": 612, "invalid": 0, "missing": 0, "ambiguous": 0, "mismatched": 0, "irreconcilable": 0}
+    facts = {
+        "scheduled": 612,
+        "invalid": 0,
+        "missing": 0,
+        "ambiguous": 0,
+        "mismatched": 0,
+        "irreconcilable": 0,
+    }
     return operational_reasons(**(facts | {"ceiling": 0.01, "invalid_by_reason": {}} | changes))
 
 
@@ -20,7 +27,9 @@ def test_the_ceiling_is_on_scheduled_calls_and_not_rounded(invalid, held):
 
 
 def test_a_held_campaign_says_every_reason_with_its_counts():
-    reasons = _reasons(invalid=211, invalid_by_reason={"fenced": 200, "empty": 11}, missing=3, ambiguous=2, mismatched=1)
+    reasons = _reasons(
+        invalid=211, invalid_by_reason={"fenced": 200, "empty": 11}, missing=3, ambiguous=2, mismatched=1
+    )
     text = "\n".join(reasons)
     assert len(reasons) == 4
     assert "211 of 612" in text

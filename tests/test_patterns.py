@@ -38,7 +38,9 @@ def test_a_winner_that_is_no_canonical_word_is_an_error(word):
         classify(word, "u")
 
 
-@given(st.lists(st.tuples(st.sampled_from(("u", "v", "tie")), st.sampled_from(("u", "v", "tie"))), min_size=1))
+@given(
+    st.lists(st.tuples(st.sampled_from(("u", "v", "tie")), st.sampled_from(("u", "v", "tie"))), min_size=1)
+)
 def test_call_level_preference_is_stable_plus_position_plus_half_of_one_sided(pairs):
     calls = [winner for pair in pairs for winner in pair]
     preferring = sum(winner != "tie" for winner in calls)
@@ -56,7 +58,10 @@ def test_the_decompositions_of_the_papers_table_2(stable, position, one_sided, r
     pairs += [("tie", "tie")] * (60 - len(pairs))
     preferring = sum(winner != "tie" for pair in pairs for winner in pair) / 120
     patterns = [classify(*pair) for pair in pairs]
-    assert preferring == (patterns.count("stable") + patterns.count("position") + patterns.count("one-sided") / 2) / 60
+    assert (
+        preferring
+        == (patterns.count("stable") + patterns.count("position") + patterns.count("one-sided") / 2) / 60
+    )
     assert round(preferring, 3) == rate
 
 

@@ -14,9 +14,9 @@ from darkcurrent.reports import html_report, markdown_report, terminal_report
 from darkcurrent.reports.tables import all_tables, verdict_table
 from darkcurrent.reports.words import number, printable
 
-HOSTILE = '<script>alert(1)</script>|*x*`\u202e\x1b[31m{{7*7}}</table>"\'\n&amp;'
+HOSTILE = "<script>alert(1)</script>|*x*`\u202e\x1b[31m{{7*7}}</table>\"'\n&amp;"
 
-JUDGES = '''
+JUDGES = """
 def good(prompt, a, b):
     return "tie" if a == b else "A" if a.startswith("good") else "B"
 
@@ -25,7 +25,7 @@ def first(prompt, a, b):
 
 def fenced(prompt, a, b):
     return "```A```"
-'''
+"""
 
 
 @pytest.fixture

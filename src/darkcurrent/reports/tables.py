@@ -188,7 +188,7 @@ def _signal(analysis: Analysis) -> Table:
         "wrong",
         "invalid",
     )
-    note = "Does it choose the target? A tie, a wrong and an invalid answer are no success. Lower: one-sided 95 %, exact and by draws."
+    note = "Does it choose the target? A tie, a wrong and an invalid answer are no success. Bounds: one-sided 95 %."
     return Table("utility", "Utility: target chosen", note, (*columns, "gate"), rows)
 
 

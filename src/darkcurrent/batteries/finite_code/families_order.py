@@ -8,22 +8,22 @@ from darkcurrent.batteries.finite_code.family import Case, edit, lists_in_words,
 
 __all__ = ["longest_run", "runner_up"]
 
-# The values and the longest list.
-_RUNS: tuple[tuple[tuple[int, ...], int], ...] = (
-    ((0, 1, 2, 3, 4), 4), ((1, 2, 3, 4), 4), ((0, 1, 2), 5), ((1, 2, 4, 8, 16), 4), ((-2, 0, 2, 4), 4),
-    ((1, 5, 9), 5), ((3, 4, 5, 6, 7), 4), ((-1, 0, 1, 2), 4), ((-1, 0, 1), 5), ((-2, -1, 0, 1, 2), 4),
-    ((2, 3, 5, 7), 4), ((6, 7, 8), 5),
+# The values, the longest list, and what the empty list gives.
+_RUNS: tuple[tuple[tuple[int, ...], int, int], ...] = (
+    ((0, 1, 2, 3, 4), 4, -1), ((1, 2, 3, 4), 4, -1), ((0, 1, 2), 5, -2), ((1, 2, 4, 8, 16), 4, -2),
+    ((-2, 0, 2, 4), 4, 9), ((1, 5, 9), 5, 9), ((3, 4, 5, 6, 7), 4, -5), ((-1, 0, 1, 2), 4, -5),
+    ((-1, 0, 1), 5, 7), ((-2, -1, 0, 1, 2), 4, 7), ((2, 3, 5, 7), 4, 4), ((6, 7, 8), 5, 5),
 )  # fmt: skip
 
 
 def longest_run(setting: int) -> Case:
     """Find where the longest run of equal neighbours begins."""
-    values, length = _RUNS[setting]
+    values, length, empty = _RUNS[setting]
     earliest = setting % 2 == 0
     better, other = (">", ">=") if earliest else (">=", ">")
     reference = dedent(f"""\
         def solve(values):
-            best = -1
+            best = {empty}
             longest = 0
             start = 0
             for index, value in enumerate(values):
@@ -36,7 +36,7 @@ def longest_run(setting: int) -> Case:
         """)
     equivalent = dedent(f"""\
         def solve(values):
-            best, longest, left = -1, 0, 0
+            best, longest, left = {empty}, 0, 0
             while left < len(values):
                 right = left
                 while right < len(values) and values[right] == values[left]:
@@ -52,20 +52,20 @@ def longest_run(setting: int) -> Case:
             starts = [i for i in range(len(entries) + 1 - size) if len(set(entries[i : i + size])) == 1]
             if starts:
                 return starts[0] if earliest else starts[-1]
-        return -1
+        return empty
 
     mistakes = (
         ("end returned for the start", ("best = start", "best = index")),
         ("only a rise ends a run", ("value != values[start]", "value > values[start]")),
         ("off by one in a start", ("            start = index\n", "            start = index + 1\n")),
-        ("compared with the wrong entry", ("!= values[start]", "!= values[best]")),
+        ("compared with the wrong entry", ("!= values[start]", "!= values[start - 1]")),
     )
     # Which slip shows how often depends on the tie-break.
     if earliest:
         tenth = edit(
             reference, "last entry left out", ("enumerate(values)", f"enumerate(values[:{length - 1}])")
         )
-        refused = ("return best", f"return best if longest < {length} else -1")
+        refused = ("return best", f"return best if longest < {length} else {empty}")
         hundredth = edit(reference, "longest run refused", refused)
     else:
         tenth = (
@@ -80,9 +80,9 @@ def longest_run(setting: int) -> Case:
         signature="solve(values)",
         task=(
             "A run is a stretch of neighbouring entries that are all equal; a single entry is a run of "
-            "length 1. The function returns the index, counted from 0, at which the longest run begins. If several "
-            f"runs tie for the longest, the {'first' if earliest else 'last'} of them counts. For an empty "
-            "list it returns -1."
+            "length 1. The function returns the index, counted from 0, at which the longest run begins. If "
+            f"several runs tie for the longest, the {'first' if earliest else 'last'} of them counts. For an "
+            f"empty list it returns {empty}."
         ),
         valid=lists_in_words(length, values),
         domain=lists_up_to(length, values),
@@ -96,17 +96,19 @@ def longest_run(setting: int) -> Case:
             ),
             "faulty-10": tenth,
             "faulty-1": hundredth,
-            "faulty-single": edit(reference, "wrong empty case", ("best = -1", "best = 0")),
+            "faulty-single": edit(
+                reference, "wrong empty case", (f"best = {empty}\n", f"best = {empty + 1}\n")
+            ),
         },
     )
 
 
 # The values, the longest list, and what the empty list gives.
 _RUNNERS: tuple[tuple[tuple[int, ...], int, int], ...] = (
-    ((0, 1, 2, 3, 4), 4, -1), ((1, 2, 3, 4), 4, 0), ((0, 1, 2, 3, 4, 5, 6, 7), 3, -1),
-    ((2, 3, 4, 5, 6, 7, 8), 3, 0), ((-2, -1, 0, 1, 2), 4, 9), ((5, 6, 7, 8), 4, -1),
+    ((0, 1, 2, 3, 4), 4, -1), ((1, 2, 3, 4), 4, 0), ((0, 1, 2, 3, 4, 5, 6, 7), 3, -2),
+    ((2, 3, 4, 5, 6, 7, 8), 3, -1), ((-2, -1, 0, 1, 2), 4, 9), ((5, 6, 7, 8), 4, 2),
     ((1, 2, 3, 4, 5, 6, 7), 3, 0), ((-3, -2, -1, 0, 1, 2, 3, 4), 3, 8), ((-1, 0, 1, 2), 4, 7),
-    ((3, 4, 5, 6, 7), 4, 0), ((-6, -5, -4, -3, -2, -1, 0), 3, 1), ((-4, -3, -2, -1), 4, 0),
+    ((3, 4, 5, 6, 7), 4, -5), ((-6, -5, -4, -3, -2, -1, 0), 3, 1), ((-4, -3, -2, -1), 4, 5),
 )  # fmt: skip
 
 

@@ -11,10 +11,10 @@ __all__ = ["capped_counter", "most_frequent"]
 # The possible moves, the longest list, and the start. The cap is one less than the largest sum, so that a
 # single list goes beyond it.
 _COUNTERS: tuple[tuple[tuple[int, ...], int, int], ...] = (
-    ((-2, -1, 0, 1, 2), 4, 2), ((-2, -1, 1, 2), 4, 2), ((-4, -3, -2, -1, 0, 1, 2, 3), 3, 3),
-    ((-2, 1, 2), 5, 2), ((-3, -1, 0, 1, 2), 4, 3), ((-3, -2, 1, 2), 4, 4),
-    ((-3, -2, -1, 0, 1, 2, 3), 3, 2), ((-4, -1, 1, 2), 4, 4), ((-3, -2, 0, 1, 2), 4, 3),
-    ((-5, -1, 2, 3), 4, 5), ((-5, -3, -2, -1, 1, 2, 3, 4), 3, 3), ((-3, -1, 0, 2, 3), 4, 3),
+    ((-2, -1, 0, 1, 2), 4, 2), ((-4, -1, 1, 2), 4, 4), ((-4, -3, -2, -1, 0, 1, 2, 3), 3, 3),
+    ((-2, 1, 2), 5, 2), ((-3, -1, 0, 1, 2), 4, 3), ((-5, -3, 2, 3), 4, 6),
+    ((-3, -2, -1, 0, 1, 2, 3), 3, 2), ((-5, -1, 2, 3), 4, 5), ((-4, -2, 1, 2, 3), 4, 4),
+    ((-6, -4, -2, 1, 2, 3, 4, 5), 3, 4), ((-5, -3, -2, -1, 1, 2, 3, 4), 3, 3), ((-5, -3, 0, 3, 4), 4, 5),
 )  # fmt: skip
 
 
@@ -68,8 +68,8 @@ def capped_counter(setting: int) -> Case:
         signature="solve(moves)",
         task=(
             f"A counter starts at {start}, and the moves are added to it one after the other. Right after "
-            f"each move, a counter below 0 is set to 0 and a counter above {cap} is set to {cap}. The function "
-            f"returns the final counter, which for an empty list is {start}."
+            f"each move, a counter below 0 is set to 0 and a counter above {cap} is set to {cap}. The "
+            f"function returns the final counter, which for an empty list is {start}."
         ),
         valid=lists_in_words(length, moves),
         domain=lists_up_to(length, moves),
@@ -90,9 +90,9 @@ def capped_counter(setting: int) -> Case:
 
 # The values, the longest list, and what the empty list gives.
 _FREQUENT: tuple[tuple[tuple[int, ...], int, int], ...] = (
-    ((0, 1, 2, 3, 4), 4, -1), ((1, 2, 3, 4), 4, 0), ((0, 1, 2), 5, -1), ((2, 3, 5, 7, 11), 4, 0),
-    ((-1, 0, 1, 2), 4, 9), ((3, 6, 9), 5, 0), ((-2, -1, 0, 1, 2), 4, 5), ((10, 20, 30, 40), 4, -1),
-    ((4, 5, 8), 5, -1), ((1, 3, 4, 6, 8), 4, -5), ((-4, -2, 2, 4), 4, 0), ((-3, 0, 3), 5, 7),
+    ((0, 1, 2, 3, 4), 4, -1), ((1, 2, 3, 4), 4, 0), ((0, 1, 2), 5, -2), ((2, 3, 5, 7, 11), 4, -1),
+    ((-1, 0, 1, 2), 4, 9), ((3, 6, 9), 5, -3), ((-2, -1, 0, 1, 2), 4, 5), ((10, 20, 30, 40), 4, 5),
+    ((4, 5, 8), 5, -5), ((1, 3, 4, 6, 8), 4, -5), ((-4, -2, 2, 4), 4, 0), ((-3, 0, 3), 5, 7),
 )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ SETTINGS = range(12)
 
 RUNGS: dict[str, tuple[float, float]] = {
     "faulty-50": (0.33, 0.67),
-    "faulty-10": (0.06, 0.16),
+    "faulty-10": (0.05, 0.16),
     "faulty-1": (0.005, 0.02),
     "faulty-single": (0.0, 1.0),
 }
