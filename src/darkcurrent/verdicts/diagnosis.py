@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from darkcurrent.verdicts.json_text import TooDeepError, decode, ends_early, first_objects
+from darkcurrent.verdicts.json_text import TooDeepError, count_objects, decode, ends_early
 from darkcurrent.verdicts.reasons import rank
 from darkcurrent.verdicts.verdict import Verdict, invalid
 
@@ -45,8 +45,11 @@ _REFUSAL = re.compile(
     (?:(?:i\ am|i'm|i’m)\ (?:very\ |so\ )?sorry\b\W{0,3}+|sorry\b\W{0,3}+|i\ apologi[sz]e\b\W{0,3}+
       |unfortunately\b\W{0,3}+|as\ an\ ai(?:\ language)?(?:\ model|\ assistant)?\b\W{0,3}+)*+
     (?:but\ )?
-    (?:i\ (?:cannot|can\ not|can't|can’t|won't|won’t|will\ not|must\ decline|have\ to\ decline|decline)
-      |i(?:\ am|'m|’m)\ (?:unable|not\ able|not\ allowed|not\ permitted))\b
+    (?:i\ (?:must|have\ to)\ decline\b
+      |(?:i\ (?:cannot|can\ not|can't|can’t|won't|won’t|will\ not)
+        |i(?:\ am|'m|’m)\ (?:unable|not\ able|not\ allowed|not\ permitted)\ to)
+       \ (?:help|assist|comply|provide|answer|respond|evaluate|judge|assess|compare|rate|rank|choose|select
+        |pick|decide|continue|fulfill?|engage|discuss|create|generate|complete|do\ (?:that|this))\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -97,7 +100,7 @@ def _reasoning_inside(text: str) -> bool:
 
 
 def _too_deep(text: str) -> bool:
-    for read in (decode, first_objects):
+    for read in (decode, count_objects):
         try:
             read(text)
         except TooDeepError:
@@ -118,11 +121,11 @@ def _fenced(text: str) -> bool:
 
 
 def _several_objects(text: str) -> bool:
-    return len(first_objects(text)) > 1
+    return count_objects(text) > 1
 
 
 def _prose_around(text: str) -> bool:
-    return bool(first_objects(text))
+    return count_objects(text) > 0
 
 
 def _refusal_like(text: str) -> bool:

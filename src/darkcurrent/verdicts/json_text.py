@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-__all__ = ["MAX_DEPTH", "WHITESPACE", "Number", "TooDeepError", "decode", "ends_early", "first_objects"]
+__all__ = ["MAX_DEPTH", "WHITESPACE", "Number", "TooDeepError", "count_objects", "decode", "ends_early"]
 
 MAX_DEPTH: Final = 64
 """The deepest nesting of arrays and objects that is read. The interpreter's own limit differs by version."""
@@ -97,28 +97,30 @@ def ends_early(text: str) -> bool:
     return False
 
 
-def first_objects(text: str, limit: int = 2) -> list[tuple[int, int, Any]]:
-    """Find the first outermost, non-empty JSON objects inside other text: (start, end, value) of each.
+def count_objects(text: str) -> int:
+    """Count the outermost, non-empty JSON objects inside other text: 0, 1, or 2 for more than one.
 
-    At most 32 opening braces are tried, so that no text makes the search long.
+    What is read of a broken object belongs to it: the search goes on where it breaks, and ends where NaN or
+    Infinity breaks it. At most 32 opening braces are tried, so that no text makes the search long.
 
     Raises
     ------
     TooDeepError
         If one of them nests deeper than `MAX_DEPTH`.
     """
-    found: list[tuple[int, int, Any]] = []
+    found = 0
     start = text.find("{")
     for _ in range(_MOST_STARTS):
-        if start < 0 or len(found) == limit:
+        if start < 0 or found == 2:
             break
         _check_depth(text, start)
         try:
             value, end = _DECODER.raw_decode(text, start)
-        except json.JSONDecodeError:
-            end = start + 1
+        except json.JSONDecodeError as error:
+            if error.doc is not text:  # raised by _refuse_constant, which does not know the place
+                break
+            end = max(error.pos, start + 1)
         else:
-            if value:
-                found.append((start, end, value))
+            found += bool(value)
         start = text.find("{", end)
     return found

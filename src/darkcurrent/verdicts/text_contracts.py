@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from decimal import Decimal
+from fractions import Fraction
 from typing import Literal
 
 from darkcurrent.verdicts.contract import Contract
@@ -25,6 +24,7 @@ __all__ = ["Bracket", "FreeText", "Label", "ScorePair"]
 _PUNCTUATION = ".,:;!?*_\"'`()[]{}"
 _BRACKETS = {"[[A]]": LABELS["A"], "[[B]]": LABELS["B"], "[[C]]": LABELS["tie"], "[[tie]]": LABELS["tie"]}
 _BRACKET_LIKE = re.compile(r"\[\[[^\[\]\n]{1,60}+\]\]")
+_LARGEST = 10**9  # the numbers of a reply have nine digits at most
 _NUMBER = r"(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)"
 _SCORES = re.compile(rf"{_NUMBER}(?:[ \t]*+,[ \t]*+|[ \t]++){_NUMBER}")
 
@@ -153,20 +153,20 @@ class ScorePair(FreeText):
     tie_width: float = 0
     lowest: float = 0
     highest: float = 10
-    _exact: tuple[Decimal, Decimal, Decimal] = field(init=False, repr=False, compare=False)
+    _exact: tuple[Fraction, Fraction, Fraction] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.where not in ("first-line", "whole"):
             raise self.refuse("where", f"{self.where!r} is not known, use 'first-line' or 'whole'")
         for option in ("tie_width", "lowest", "highest"):
             value = getattr(self, option)
-            if type(value) not in (int, float) or not math.isfinite(value):
-                raise self.refuse(option, f"{value!r} must be a finite number")
+            if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:
+                raise self.refuse(option, f"{value!r} must be a number between -1e9 and 1e9")
         if self.tie_width < 0:
             raise self.refuse("tie_width", f"{self.tie_width} must not be negative")
         if self.lowest >= self.highest:
             raise self.refuse("lowest", f"{self.lowest} must be below highest, {self.highest}")
-        exact = tuple(Decimal(str(value)) for value in (self.tie_width, self.lowest, self.highest))
+        exact = tuple(Fraction(str(value)) for value in (self.tie_width, self.lowest, self.highest))
         object.__setattr__(self, "_exact", exact)
 
     def read_answer(self, answer: str) -> Verdict:
@@ -177,7 +177,7 @@ class ScorePair(FreeText):
         if pair is None:
             return explain(answer, FREE_TEXT_TESTS, "prose-around" if _SCORES.match(line) else "no-verdict")
         tie_width, lowest, highest = self._exact
-        a, b = Decimal(pair[1]), Decimal(pair[2])
+        a, b = Fraction(pair[1]), Fraction(pair[2])
         if not (lowest <= a <= highest and lowest <= b <= highest):
             return invalid("wrong-value")
         if abs(a - b) <= tie_width:
