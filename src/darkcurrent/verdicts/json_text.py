@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-__all__ = ["MAX_DEPTH", "WHITESPACE", "Number", "TooDeepError", "count_objects", "decode", "ends_early"]
+__all__ = ["MAX_DEPTH", "WHITESPACE", "TooDeepError", "count_objects", "decode", "ends_early"]
 
 MAX_DEPTH: Final = 64
 """The deepest nesting of arrays and objects that is read. The interpreter's own limit differs by version."""
@@ -14,7 +14,7 @@ MAX_DEPTH: Final = 64
 WHITESPACE: Final = " \t\n\r"
 """What RFC 8259 calls white space, and nothing else."""
 
-_LONGEST_INTEGER = 18  # digits; a longer one is no label, and Python refuses to convert above 4,300
+_LONGEST_INTEGER = 18  # characters; Python refuses to convert more than 4,300 digits to int
 _MOST_STARTS = 32  # places at which an object inside other text is looked for
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _OPEN_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+\\?\Z', re.DOTALL)
@@ -24,15 +24,8 @@ class TooDeepError(ValueError):
     """The text nests deeper than `MAX_DEPTH`."""
 
 
-class Number:
-    """A JSON number that is not a short integer: it has a type, and equals no label."""
-
-
-_NUMBER = Number()
-
-
-def _integer(digits: str) -> int | Number:
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else _NUMBER
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
 
 
 def _refuse_constant(name: str) -> Any:
@@ -44,7 +37,6 @@ def _refuse_constant(name: str) -> Any:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=tuple,
     parse_int=_integer,
-    parse_float=lambda _: _NUMBER,
     parse_constant=_refuse_constant,
 )
 _decode = _DECODER.decode
@@ -70,8 +62,8 @@ def _check_depth(text: str, start: int = 0) -> None:
 def decode(text: str) -> Any:
     """Read exactly one RFC 8259 value with nothing but white space around it.
 
-    Objects are tuples of (key, value) pairs in their order, arrays are lists, numbers are `int` up to 18
-    characters and a `Number` beyond or with a fraction or exponent.
+    Objects are tuples of (key, value) pairs in their order and arrays are lists. An integer of more than 18
+    characters becomes a float, like every number with a fraction or an exponent: no label is a float.
 
     Raises
     ------
