@@ -297,7 +297,7 @@ class AnalysisTable(Record):
 class Protocol(Record):
     """A whole `protocol.toml`."""
 
-    format: Literal[1]
+    format: Annotated[int, Field(ge=1, le=1)]
     study: StudyTable
     battery: BatteryTable
     criteria: Annotated[dict[Name, Criterion], Field(min_length=1)]
