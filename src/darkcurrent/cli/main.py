@@ -47,5 +47,7 @@ def main() -> None:
     try:
         app()
     except DarkcurrentError as error:
-        typer.echo(f"error: {error}", err=True)
+        # Errors quote names and rows: escaped, they stay one line and cannot steer a terminal.
+        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(error))
+        typer.echo(f"error: {line}", err=True)
         sys.exit(error.exit_code)
