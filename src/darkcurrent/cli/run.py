@@ -44,6 +44,10 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
             say(f"{name}: {error}")
             states[name] = study.states()[name][0]
             continue
+        except KeyboardInterrupt:
+            _tell(study, name, study.states()[name][0])
+            say(f"Interrupted. To go on: darkcurrent run {folder}")
+            raise
         _tell(study, name, states[name])
     if first is not None:
         raise first
