@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from darkcurrent.analysis import analyze
+from darkcurrent.analysis import Declared, analyze
 from darkcurrent.batteries import load_battery
 from darkcurrent.canonical import digest_text
 from darkcurrent.capture import (
@@ -158,7 +158,7 @@ class Study:
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
         summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(self.frozen, self.ledger(), summaries)
+        result = analyze(Declared.of(self.frozen), self.ledger(), summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 

@@ -74,7 +74,9 @@ def _null_words(cell: CellResult, analysis: Analysis) -> str:
     return text + "."
 
 
-_DEGENERATE = "within each stratum every item scored alike, so that the bound has no width, which is no certainty"
+_DEGENERATE = (
+    "within each stratum every item scored alike, so that the bound has no width, which is no certainty"
+)
 
 
 def _which_slot(a: int, b: int) -> str:
