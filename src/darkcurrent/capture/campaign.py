@@ -166,9 +166,10 @@ class Campaign:
                     await asyncio.wait(flying)
             finally:
                 late = [task.result() for task in flying if task.done() and not _went_wrong(task)]
+                self._write_down([*ended, *late], [])
                 for terminal in late:
                     self._look_at(terminal)
-                self._write_down([*ended, *late], [])
+                self._write_down([], [])
             raise
         finally:
             for task in flying:

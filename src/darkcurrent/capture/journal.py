@@ -196,14 +196,21 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
 def _read_only(path: Path) -> sqlite3.Connection:
     """Open a journal for reading, and hold one state of it for all reads."""
     address = f"{path.absolute().as_uri()}?mode=ro"
-    # In a folder that may not be written, SQLite cannot put the small files beside the journal that readers and
-    # the writer share. Nobody can be writing there without them, so the file may be read as one that stands still.
-    shared = path.with_name(f"{path.name}-wal").exists() or os.access(path.parent, os.W_OK)
-    connection = sqlite3.connect(
-        address if shared else f"{address}&immutable=1", uri=True, isolation_level=None
-    )
+    try:
+        return _begun(address)
+    except sqlite3.OperationalError:
+        # In a folder that may not be written, SQLite cannot put the small files beside the journal that readers
+        # and a writer share. Where they are not there, nobody writes: the file may be read as one that stands still.
+        if path.with_name(f"{path.name}-wal").exists():
+            raise
+        return _begun(f"{address}&immutable=1")
+
+
+def _begun(address: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(address, uri=True, isolation_level=None)
     try:
         connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM sqlite_master")  # only a read takes hold of a state
     except sqlite3.DatabaseError:
         connection.close()
         raise
