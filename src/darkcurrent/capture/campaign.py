@@ -144,25 +144,50 @@ class Campaign:
         ended: list[Terminal] = []
         try:
             while True:
-                self._look_at_clock()
                 requests = self._next_requests(waiting, self._table.in_flight - len(flying))
-                self._journal.commit([*ended, *self._new_stop(), *(intent for intent, _ in requests)])
-                for intent, request in requests:
-                    flying.add(asyncio.create_task(self._ask(intent.call_id, request)))
+                self._write_down(ended, [intent for intent, _ in requests])
+                ended = []
+                flying |= {
+                    asyncio.create_task(self._ask(intent.call_id, request)) for intent, request in requests
+                }
+                self._report()
                 if not flying:
                     return
-                done, flying = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
-                ended = [task.result() for task in done]
-                for terminal in ended:
+                done, _ = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    ended.append(task.result())
+                    flying.remove(task)
+                    self._look_at(ended[-1])
+        except BaseException as error:
+            # Answers that are here, or still come, are written down whatever went wrong. Only a second Ctrl-C
+            # (a cancellation) does not wait for those that are on their way.
+            try:
+                if flying and not isinstance(error, asyncio.CancelledError):
+                    await asyncio.wait(flying)
+            finally:
+                late = [task.result() for task in flying if task.done() and not _went_wrong(task)]
+                self._write_down([*ended, *late], [])
+                for terminal in late:
                     self._look_at(terminal)
-                self._report(ended)
+                self._write_down([], [])
+            raise
         finally:
             for task in flying:
                 task.cancel()
+            await asyncio.gather(*flying, return_exceptions=True)
+
+    def _write_down(self, ended: list[Terminal], intents: list[Intent]) -> None:
+        """Commit how calls ended, that the campaign stops (with the terminal that caused it), and what is sent next."""
+        stop = [self._stop] if self._stop and not self._stop_written else []
+        self._journal.commit([*ended, *stop, *intents])
+        self._stop_written = self._stop is not None
 
     def _next_requests(self, waiting: deque[Call], room: int) -> list[tuple[Intent, bytes]]:
         requests: list[tuple[Intent, bytes]] = []
-        while waiting and len(requests) < room and not self._stop and not self._pause:
+        while waiting and len(requests) < room and not self._pause:
+            self._look_at_clock()  # time counts only against what is still to be sent
+            if self._stop:
+                break
             call = waiting.popleft()
             request = self._judge.request_bytes(
                 *(self._texts[key] for key in (call.rubric, call.prompt, call.text_a, call.text_b))
@@ -188,7 +213,10 @@ class Campaign:
                 at=_now(),
                 elapsed_ms=self._elapsed_ms(),
                 status="failed",
-                reason="transport",
+                # A time-out that the deadline cut short says nothing of the service.
+                reason="deadline"
+                if failure.reason == "timeout" and timeout < self._table.timeout_seconds
+                else "transport",
                 detail=f"{failure.reason}: {failure.detail}",
                 http_status=failure.http_status,
                 latency_ms=_ms_since(started),
@@ -206,9 +234,10 @@ class Campaign:
                 f"the reply is longer than {self._table.max_reply_bytes} bytes and was cut off",
             )
         elif reply.served_model not in self._served:
+            named = "no model" if reply.served_model is None else ascii(reply.served_model)
             reason, detail = (
                 "mismatched-model",
-                f"`{reply.served_model}` served, declared are {', '.join(self._served)}",
+                f"the reply names {named}, declared are {', '.join(self._served)}",
             )
         return Terminal(
             call_id=call_id,
@@ -253,22 +282,20 @@ class Campaign:
         if self._stop is None:
             self._stop = self._event("stopped", {"state": state, "why": why})
 
-    def _new_stop(self) -> list[Event]:
-        """Return the event that ends the campaign, once: it is written with the terminal that caused it."""
-        if self._stop is None or self._stop_written:
-            return []
-        self._stop_written = True
-        return [self._stop]
-
     def _elapsed_ms(self) -> int:
         return self._spent_ms + int((time.monotonic() - self._started) * 1000)
 
     def _event(self, kind: Literal["opened", "stopped", "paused"], detail: dict[str, object]) -> Event:
         return Event(at=_now(), elapsed_ms=self._elapsed_ms(), kind=kind, detail=detail)
 
-    def _report(self, ended: Iterable[Terminal] = ()) -> None:
-        done = len(self._journal.summary.terminals) + sum(1 for _ in ended)
+    def _report(self) -> None:
+        """Show how far the campaign is: only what is on disk counts as done."""
+        done = len(self._journal.summary.terminals)
         self._on_progress(Progress(done, len(self._calls), self._invalid, self._ambiguous))
+
+
+def _went_wrong(task: asyncio.Task[Terminal]) -> bool:
+    return task.cancelled() or task.exception() is not None
 
 
 def _now() -> str:

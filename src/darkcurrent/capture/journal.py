@@ -6,8 +6,8 @@ intent and one terminal, ever; no row is changed or removed; and a change by han
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -15,40 +15,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from darkcurrent.canonical import canonical_json, digest_bytes, text_bytes
+from darkcurrent.canonical import canonical_json, digest_bytes
+from darkcurrent.capture.rows import TABLES, Row, from_columns, link, schema, to_columns
 from darkcurrent.errors import CaptureError, IntegrityError
-from darkcurrent.records import Event, Intent, Record, Terminal
+from darkcurrent.records import Event, Intent, Terminal
 
 __all__ = ["Journal", "JournalSummary", "Row", "read_journal"]
 
-_TABLES: dict[str, type[Record]] = {"intent": Intent, "terminal": Terminal, "event": Event}
-_SQL_TYPES = {"elapsed_ms": "INTEGER", "reasoning": "INTEGER", "body": "BLOB", "latency_ms": "REAL"}
-
-
-def _schema() -> str:
-    parts = ["CREATE TABLE header (content TEXT NOT NULL, chain TEXT NOT NULL);"]
-    for table, kind in _TABLES.items():
-        columns = [
-            f"{name} {_SQL_TYPES.get(name, '')}".strip() for name in kind.model_fields if name != "call_id"
-        ]
-        key = ["call_id TEXT PRIMARY KEY" + (" REFERENCES intent (call_id)" if table == "terminal" else "")]
-        columns = [
-            "seq INTEGER NOT NULL UNIQUE",
-            *(key if "call_id" in kind.model_fields else []),
-            *columns,
-            "chain TEXT NOT NULL",
-        ]
-        parts.append(f"CREATE TABLE {table} ({', '.join(columns)});")
-    for table in ("header", *_TABLES):
-        for verb in ("UPDATE", "DELETE"):
-            parts.append(
-                f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-                f"BEGIN SELECT RAISE(ABORT, 'a journal is append-only'); END;"
-            )
-    return "\n".join(parts)
-
-
-Row = Intent | Terminal | Event
+_OF_THE_SYSTEM = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+}
+"""Errors that speak of the machine; every other one speaks of what the file holds."""
 
 
 @dataclass
@@ -92,15 +76,18 @@ class JournalSummary:
 class Journal:
     """The one writer of a campaign's journal. `Journal.open` creates the file or goes on with it."""
 
-    def __init__(self, connection: sqlite3.Connection, summary: JournalSummary, seq: int, chain: str) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, summary: JournalSummary, seq: int, chain: str
+    ) -> None:
+        self._path = path
         self._connection = connection
         self._seq = seq
         self._chain = chain
         self.summary = summary
 
     @classmethod
-    def open(cls, path: Path, header: dict[str, Any], visit: Callable[[Row], None] | None = None) -> Journal:
-        """Open a journal for writing; `visit` sees each row that it holds already.
+    def open(cls, path: Path, header: dict[str, Any]) -> Journal:
+        """Open a journal for writing; create it where there is none.
 
         Raises
         ------
@@ -110,27 +97,34 @@ class Journal:
             Where the file cannot be written.
         """
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                _create(path, header)
             connection = sqlite3.connect(path, isolation_level=None, timeout=5)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                _create(connection, header)
-            summary, seq, chain = _read(connection, path, visit)
         except sqlite3.DatabaseError as error:
-            raise _cannot(path, error) from error
+            raise _cannot("written", path, error) from error
         except OSError as error:
             raise CaptureError(
                 f"The journal {path} cannot be written ({error.strerror}): make room or choose another folder."
             ) from error
-        if summary.header != header:
-            differing = sorted(key for key in header if summary.header.get(key) != header[key])
-            raise IntegrityError(
-                f"The journal {path} belongs to another study or configuration ({', '.join(differing)} differ): "
-                "the frozen files were replaced after capture began."
-            )
-        return cls(connection, summary, seq, chain)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            summary, seq, chain = _read(connection, path, None)
+            if summary.header != header:
+                keys = sorted(header.keys() | summary.header.keys())
+                differing = [key for key in keys if summary.header.get(key) != header.get(key)]
+                raise IntegrityError(
+                    f"The journal {path} belongs to another study or configuration ({', '.join(differing)} differ): "
+                    "the frozen files were replaced after capture began."
+                )
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            raise _cannot("written", path, error) from error
+        except IntegrityError:
+            connection.close()
+            raise
+        return cls(path, connection, summary, seq, chain)
 
     def commit(self, rows: Sequence[Row]) -> None:
         """Write rows in one transaction; they are on disk when this returns.
@@ -151,22 +145,22 @@ class Journal:
                 seq += 1
                 chain = _append(self._connection, row, seq, chain)
             self._connection.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.IntegrityError):
-                raise IntegrityError(f"The journal already holds this call: {error}.") from error
-            raise _cannot(
-                Path(self._connection.execute("PRAGMA database_list").fetchone()[2]), error
+        except sqlite3.IntegrityError as error:
+            raise IntegrityError(
+                f"The journal {self._path} cannot take this row ({error}): a call has one intent and then one terminal."
             ) from error
+        except sqlite3.DatabaseError as error:
+            raise _cannot("written", self._path, error) from error
+        finally:
+            if self._connection.in_transaction:
+                self._connection.rollback()
         self._seq, self._chain = seq, chain
         for row in rows:
             self.summary.add(row)
 
     def close(self) -> None:
-        """Close the file; what was committed is in the main file then."""
-        with closing(self._connection):
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Close the file. SQLite moves what is in the write-ahead log into it, unless somebody is reading."""
+        self._connection.close()
 
 
 def read_journal(path: Path, visit: Callable[[Row], None] | None = None) -> JournalSummary:
@@ -183,6 +177,8 @@ def read_journal(path: Path, visit: Callable[[Row], None] | None = None) -> Jour
     ------
     IntegrityError
         Where a row was changed, removed or added by hand, or the file is damaged.
+    CaptureError
+        Where the file cannot be opened.
     """
     with _reading(path) as connection:
         return _read(connection, path, visit)[0]
@@ -191,30 +187,59 @@ def read_journal(path: Path, visit: Callable[[Row], None] | None = None) -> Jour
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        ) as connection:
-            connection.execute("BEGIN")  # one state of the file for all reads
+        with closing(_read_only(path)) as connection:
             yield connection
     except sqlite3.DatabaseError as error:
-        raise IntegrityError(
-            f"The journal {path} cannot be read ({error}): restore it from a copy."
-        ) from error
+        raise _cannot("read", path, error) from error
 
 
-def _create(connection: sqlite3.Connection, header: dict[str, Any]) -> None:
+def _read_only(path: Path) -> sqlite3.Connection:
+    """Open a journal for reading, and hold one state of it for all reads."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        return _begun(address)
+    except sqlite3.OperationalError:
+        # In a folder that may not be written, SQLite cannot put the small files beside the journal that readers
+        # and a writer share. Where they are not there, nobody writes: the file may be read as one that stands still.
+        if path.with_name(f"{path.name}-wal").exists():
+            raise
+        return _begun(f"{address}&immutable=1")
+
+
+def _begun(address: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(address, uri=True, isolation_level=None)
+    try:
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM sqlite_master")  # only a read takes hold of a state
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(path: Path, header: dict[str, Any]) -> None:
+    """Write an empty journal beside its place and move it there, so that it appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.new")
+    draft.unlink(missing_ok=True)
     content = canonical_json(header).decode()
-    connection.execute("BEGIN IMMEDIATE")
-    for statement in _schema().split(";\n"):
-        connection.execute(statement)
-    connection.execute("INSERT INTO header VALUES (?, ?)", (content, digest_bytes(content.encode())))
-    connection.execute("COMMIT")
+    with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in schema():
+            connection.execute(statement)
+        connection.execute("INSERT INTO header VALUES (?, ?)", (content, digest_bytes(content.encode())))
+        connection.execute("COMMIT")
+    draft.rename(path)
+    for folder in (path.parent, path.parent.parent):  # a lost folder entry would be a lost journal
+        descriptor = os.open(folder, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
 
 
 def _append(connection: sqlite3.Connection, row: Row, seq: int, chain: str) -> str:
     table = type(row).__name__.lower()
-    values = {name: _to_column(value) for name, value in row}
-    chain = _link(chain, seq, table, values)
+    values = to_columns(row)
+    chain = link(chain, seq, table, values)
     names = ["seq", *values, "chain"]
     marks = ", ".join("?" * len(names))
     # The names are our own, never a reply's.
@@ -223,48 +248,29 @@ def _append(connection: sqlite3.Connection, row: Row, seq: int, chain: str) -> s
     return chain
 
 
-def _to_column(value: Any) -> Any:
-    """Return a value as SQLite keeps it. A text with a lone surrogate, which TEXT cannot hold, becomes a BLOB."""
-    if isinstance(value, dict):
-        return json.dumps(value, sort_keys=True)
-    if isinstance(value, str):
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            return text_bytes(value)
-    return int(value) if isinstance(value, bool) else value
-
-
-def _link(chain: str, seq: int, table: str, values: dict[str, Any]) -> str:
-    """Return the next link: the digest of the link before it and of the row, each field with its type and length."""
-    parts = hashlib.sha256(f"{chain}\n{seq}\n{table}".encode())
-    for name, value in values.items():
-        data = value if isinstance(value, bytes) else repr(value).encode("utf-8")
-        parts.update(f"\n{name}:{type(value).__name__}:{len(data)}:".encode())
-        parts.update(data)
-    return parts.hexdigest()
-
-
 def _read(
     connection: sqlite3.Connection, path: Path, visit: Callable[[Row], None] | None
 ) -> tuple[JournalSummary, int, str]:
     """Read every row in order and follow the chain."""
-    headers = connection.execute("SELECT content, chain FROM header").fetchall()
-    if len(headers) != 1 or digest_bytes(headers[0][0].encode()) != headers[0][1]:
+    headers = connection.execute("SELECT CAST(content AS BLOB), chain FROM header").fetchall()
+    if len(headers) != 1 or digest_bytes(headers[0][0]) != headers[0][1]:
         raise IntegrityError(f"The journal {path} was edited: its header does not have its digest.")
     summary = JournalSummary(json.loads(headers[0][0]))
     seq, chain = 0, headers[0][1]
     for table, values in _in_order(connection):
         seq += 1
-        stated = values.pop("chain")
-        if values.pop("seq") != seq:
+        stated = values.pop("chain", None)
+        if values.pop("seq", None) != seq:
             raise IntegrityError(f"The journal {path} was edited: row {seq} is missing.")
-        chain = _link(chain, seq, table, values)
+        chain = link(chain, seq, table, values)
         if chain != stated:
             raise IntegrityError(
                 f"The journal {path} was edited: row {seq} ({table}) is not what was written."
             )
-        row = _from_columns(_TABLES[table], values)
+        try:
+            row = from_columns(TABLES[table], values)
+        except ValueError as error:
+            raise IntegrityError(f"The journal {path} was edited: row {seq} is no {table}.") from error
         summary.add(row)
         if visit is not None:
             visit(row)
@@ -273,20 +279,10 @@ def _read(
 
 def _in_order(connection: sqlite3.Connection) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of all tables by their number."""
-    rows = {table: _rows(connection, table) for table in _TABLES}
-    heads: dict[str, dict[str, Any]] = {}
-    for table in _TABLES:
-        head = next(rows[table], None)
-        if head is not None:
-            heads[table] = head
-    while heads:
-        table = min(heads, key=lambda name: heads[name]["seq"])
-        yield table, heads[table]
-        head = next(rows[table], None)
-        if head is None:
-            del heads[table]
-        else:
-            heads[table] = head
+    places = " UNION ALL ".join(f"SELECT seq, '{table}' FROM {table}" for table in TABLES)  # noqa: S608 - names of our own
+    rows = {table: _rows(connection, table) for table in TABLES}
+    for _, table in connection.execute(f"{places} ORDER BY 1"):
+        yield table, next(rows[table])
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
@@ -295,20 +291,10 @@ def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]
     return (dict(zip(names, values, strict=True)) for values in cursor)
 
 
-def _from_columns(kind: type[Record], values: dict[str, Any]) -> Row:
-    if kind is Terminal:
-        text = values["text"]
-        if isinstance(text, bytes):
-            values["text"] = text.decode("utf-8", "surrogatepass")
-        values["reasoning"] = bool(values["reasoning"])
-    if kind is Event:
-        values["detail"] = json.loads(values["detail"])
-    return kind(**values)  # type: ignore[return-value]
-
-
-def _cannot(path: Path, error: sqlite3.DatabaseError) -> CaptureError | IntegrityError:
-    if isinstance(error, sqlite3.OperationalError):
+def _cannot(verb: str, path: Path, error: sqlite3.DatabaseError) -> CaptureError | IntegrityError:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest of it is detail
+    if code in _OF_THE_SYSTEM:
         return CaptureError(
-            f"The journal {path} cannot be written ({error}): make room or allow writing, then run again."
+            f"The journal {path} cannot be {verb} ({error}): make room or grant access, then try again."
         )
-    return IntegrityError(f"The journal {path} is damaged ({error}): restore it from a copy.")
+    return IntegrityError(f"The journal {path} is damaged or was edited ({error}): restore it from a copy.")

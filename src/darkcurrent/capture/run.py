@@ -6,8 +6,10 @@ import asyncio
 import os
 import platform
 import signal
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -15,11 +17,11 @@ from filelock import FileLock, Timeout
 from darkcurrent._version import __version__
 from darkcurrent.capture.campaign import Campaign, CampaignState, Progress, campaign_state
 from darkcurrent.capture.journal import Journal, JournalSummary, Row, read_journal
-from darkcurrent.errors import JournalLockedError, ModelMismatchError
+from darkcurrent.errors import CaptureError, JournalLockedError, ModelMismatchError
 from darkcurrent.judges import Identity, local_artifacts, open_judge, served_names
 from darkcurrent.judges.base import RequestFailed
 from darkcurrent.protocol.freeze import Frozen
-from darkcurrent.protocol.model import Configuration
+from darkcurrent.protocol.model import Configuration, FunctionConfiguration
 from darkcurrent.records import Event, Terminal
 from darkcurrent.verdicts import parse_verdict
 
@@ -56,12 +58,17 @@ def check_identity(configuration: Configuration, identity: Identity) -> None:
         Where the service lists its models and none of the declared names is among them.
     """
     served = identity.facts.get("served")
-    declared = served_names(configuration)
+    # A list may hold the name that is asked for, and a reply the dated one that it stands for.
+    declared = sorted({*served_names(configuration), *_asked_name(configuration)})
     if served and not set(served) & set(declared):
         raise ModelMismatchError(
             f"configuration `{configuration.name}`: the service lists {', '.join(map(str, served))}, and the protocol declares "
             f"{', '.join(declared)}: correct `model` or `accepted_models`."
         )
+
+
+def _asked_name(configuration: Configuration) -> tuple[str, ...]:
+    return () if isinstance(configuration, FunctionConfiguration) else (configuration.model,)
 
 
 def run_campaign(
@@ -178,31 +185,35 @@ def _same_service(configuration: Configuration, events: list[Event], identity: I
 
 @contextmanager
 def _only_writer(study: Path, configuration: str) -> Iterator[None]:
-    path = journal_path(study, configuration).with_suffix(".lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(path, timeout=0):
-            yield
-    except Timeout as error:
-        raise JournalLockedError(
-            f"configuration `{configuration}` is being captured by another process{_holder(study, configuration)}: "
-            "wait until it ends, or stop it."
-        ) from error
-
-
-def _holder(study: Path, configuration: str) -> str:
-    summary = summary_of(study, configuration)
-    opened = [event for event in summary.events if event.kind == "opened"] if summary else []
-    return (
-        f" (process {opened[-1].detail['pid']} on {opened[-1].detail['host']}, since {opened[-1].at})"
-        if opened
-        else ""
-    )
+    """Hold the campaign's lock, and say beside it who holds it; the system frees the lock whatever ends us."""
+    path = journal_path(study, configuration)
+    holder = path.with_suffix(".holder")
+    with ExitStack() as held:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(FileLock(path.with_suffix(".lock"), timeout=0))
+            since = datetime.now(UTC).isoformat(timespec="seconds")
+            holder.write_text(f"process {os.getpid()} on {platform.node()}, since {since}", encoding="utf-8")
+        except Timeout as error:
+            who = f" ({holder.read_text(encoding='utf-8')})" if holder.exists() else ""
+            raise JournalLockedError(
+                f"configuration `{configuration}` is being captured by another process{who}: "
+                "wait until it ends, or stop it."
+            ) from error
+        except OSError as error:
+            raise CaptureError(
+                f"{path.parent} cannot be written ({error.strerror}): make room or grant access, then run again."
+            ) from error
+        held.callback(holder.unlink, missing_ok=True)
+        yield
 
 
 @contextmanager
 def _pausing(campaign: Campaign) -> Iterator[Callable[[], bool]]:
     """Make the first Ctrl-C drain what is in flight and a second one stop at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False  # Python gives signals to the main thread alone
+        return
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None

@@ -41,6 +41,8 @@ class RequestFailed(TransportError):
     """A request left no usable reply. Carries the reason code and what came, if anything."""
 
     def __init__(self, reason: str, detail: str, http_status: int | None = None, body: bytes = b"") -> None:
+        # What a server said is shown on a terminal: no sign in it may steer one.
+        detail = "".join(sign if sign.isprintable() else " " for sign in detail)
         super().__init__(detail)
         self.reason = reason
         self.detail = detail

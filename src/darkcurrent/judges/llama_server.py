@@ -9,10 +9,19 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)  # the server's own threads would hold a normal exit
 
 
 def main() -> None:
     """Serve until standard input closes."""
+    # Watched from the first moment: the parent may be gone before the model is loaded.
+    watch = threading.Thread(target=_end_with_parent, daemon=True)
+    watch.start()
     import xllamacpp
 
     wanted = json.loads(sys.argv[1])
@@ -29,8 +38,7 @@ def main() -> None:
         parameters.cpuparams.n_threads = wanted["threads"]
     server = xllamacpp.Server(parameters)
     print(json.dumps({"address": server.listening_address, "build": xllamacpp.__version__}), flush=True)  # noqa: T201
-    sys.stdin.buffer.read()
-    os._exit(0)  # the server's own threads would hold a normal exit
+    watch.join()
 
 
 if __name__ == "__main__":

@@ -39,6 +39,8 @@ class OpenAIChatJudge:
     async def identify(self) -> Identity:
         """Read the list of models that the endpoint serves."""
         reply = await self._transport.get("/models", _PROBE_SECONDS)
+        if reply.status == 401:
+            raise RequestFailed("http-401", "the service does not accept the key", 401)
         facts: dict[str, Any] = {"models_status": reply.status, "served": None}
         if reply.status == 200:
             facts["served"] = sorted(_served_names(reply.body))
@@ -78,13 +80,13 @@ def read_chat_reply(reply: HttpReply) -> Reply:
     RequestFailed
         Where the status says that the service failed, or the envelope cannot be read.
     """
-    if reply.oversize:
-        return Reply(None, None, None, reply.body, reply.status, oversize=True)
     if reply.status in _REFUSED:
         return Reply(None, None, None, reply.body, reply.status, refused=True)
     if reply.status != 200:
         shown = reply.body[:200].decode("utf-8", "replace")
         raise RequestFailed(f"http-{reply.status}", f"HTTP {reply.status}: {shown}", reply.status, reply.body)
+    if reply.oversize:
+        return Reply(None, None, None, reply.body, reply.status, oversize=True)
     try:
         # A stray byte inside a string must not lose the whole reply: it shows as U+FFFD, and the body is kept.
         envelope = json.loads(reply.body.decode("utf-8", "replace"))
@@ -120,4 +122,5 @@ def _text(value: Any) -> str | None:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a count that a server gives; what cannot be one is unknown."""
+    return value if type(value) is int and 0 <= value < 2**53 else None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import math
 import os
 from dataclasses import dataclass
 
@@ -22,13 +25,21 @@ class HttpReply:
     oversize: bool
 
 
+_IDLE_SECONDS = 3.0
+"""An idle connection is given up after this time: servers close theirs after 5 s or more, and a request that
+meets a closing connection is lost, as it is never sent twice."""
+
+_SHORTEST_SECRET = 8
+"""Shorter "keys" (`none`, `EMPTY`, `x`) stand for no key; blotting them out would change answers."""
+
+
 def key_from_environment(name: str | None) -> str | None:
     """Return the key that an environment variable holds.
 
     Raises
     ------
     SecretError
-        Where the variable is named and not set.
+        Where the variable is named and not set, or holds what no key can be.
     """
     if name is None:
         return None
@@ -36,6 +47,11 @@ def key_from_environment(name: str | None) -> str | None:
     if not value:
         raise SecretError(
             f"The environment variable {name}, which should hold the key, is not set: export {name}=... first."
+        )
+    if not (value.isascii() and value.isprintable()):
+        raise SecretError(
+            f"The environment variable {name} holds more than a key (a line break or a sign outside ASCII): "
+            f"export {name}=... again."
         )
     return value
 
@@ -55,8 +71,10 @@ class Transport:
         headers = {"User-Agent": "darkcurrent"}
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
-        connector = aiohttp.TCPConnector(limit=self._connections)
-        self._session = aiohttp.ClientSession(connector=connector, headers=headers)
+        connector = aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=_IDLE_SECONDS)
+        # No call may depend on the one before it, so that no cookie is kept.
+        jar = aiohttp.DummyCookieJar()
+        self._session = aiohttp.ClientSession(connector=connector, headers=headers, cookie_jar=jar)
 
     async def close(self) -> None:
         """Close the session."""
@@ -78,21 +96,25 @@ class Transport:
             async with self._session.request(
                 method,
                 self._base + path,
-                data=body,
+                data=io.BytesIO(body) if body is not None else None,
                 headers=headers,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=timeout),
+                # aiohttp would round a longer time up to whole seconds, beyond the deadline
+                timeout=aiohttp.ClientTimeout(total=timeout, ceil_threshold=math.inf),
             ) as response:
                 content, oversize = await self._read(response)
-                return HttpReply(response.status, self._without_key(content), oversize)
+                return HttpReply(response.status, _blotted(content, self._key), oversize)
         except TimeoutError as error:
             raise RequestFailed("timeout", f"no whole reply within {timeout:.3g} s") from error
         except aiohttp.ClientConnectorError as error:
             raise RequestFailed("connection", self._words(f"no connection: {error}")) from error
-        except aiohttp.ClientError as error:
+        except (aiohttp.ClientError, OSError) as error:
             raise RequestFailed(
                 "connection-lost", self._words(f"the connection broke: {type(error).__name__}: {error}")
             ) from error
+
+    def _words(self, text: str) -> str:
+        return _blotted(text.encode("utf-8", "replace"), self._key).decode("utf-8")
 
     async def _read(self, response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
         parts: list[bytes] = []
@@ -105,9 +127,12 @@ class Transport:
                 return b"".join(parts)[: self._max_bytes], True
         return b"".join(parts), False
 
-    def _without_key(self, content: bytes) -> bytes:
-        # Some servers repeat a refused key in their error message.
-        return content.replace(self._key.encode(), b"[key]") if self._key else content
 
-    def _words(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+def _blotted(content: bytes, key: str | None) -> bytes:
+    """Return what a server said without the key, which some repeat in their error message, as text or in JSON."""
+    if key is None or len(key) < _SHORTEST_SECRET:
+        return content
+    in_json = json.dumps(key)[1:-1]
+    for form in (key, in_json, in_json.replace("/", "\\/")):
+        content = content.replace(form.encode("ascii"), b"[key]")
+    return content

@@ -1,0 +1,81 @@
+"""A row of the journal: its columns, its link in the chain, and the way back to a record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from darkcurrent.canonical import text_bytes
+from darkcurrent.records import Event, Intent, Record, Terminal
+
+__all__ = ["TABLES", "Row", "from_columns", "link", "schema", "to_columns"]
+
+Row = Intent | Terminal | Event
+
+TABLES: dict[str, type[Record]] = {"intent": Intent, "terminal": Terminal, "event": Event}
+_SQL_TYPES = {"elapsed_ms": "INTEGER", "reasoning": "INTEGER", "body": "BLOB", "latency_ms": "REAL"}
+
+
+def schema() -> list[str]:
+    """Return the statements that make an empty journal: unique keys, and no row ever changed or removed."""
+    parts = ["CREATE TABLE header (content TEXT NOT NULL, chain TEXT NOT NULL)"]
+    for table, kind in TABLES.items():
+        columns = [
+            f"{name} {_SQL_TYPES.get(name, '')}".strip() for name in kind.model_fields if name != "call_id"
+        ]
+        key = ["call_id TEXT PRIMARY KEY" + (" REFERENCES intent (call_id)" if table == "terminal" else "")]
+        columns = [
+            "seq INTEGER NOT NULL UNIQUE",
+            *(key if "call_id" in kind.model_fields else []),
+            *columns,
+            "chain TEXT NOT NULL",
+        ]
+        parts.append(f"CREATE TABLE {table} ({', '.join(columns)})")
+    for table in ("header", *TABLES):
+        for verb in ("UPDATE", "DELETE"):
+            parts.append(
+                f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+                f"BEGIN SELECT RAISE(ABORT, 'a journal is append-only'); END;"
+            )
+    return parts
+
+
+def to_columns(row: Row) -> dict[str, Any]:
+    """Return the columns of a record as SQLite keeps them, without `seq` and `chain`."""
+    return {name: _to_column(value) for name, value in row}
+
+
+def _to_column(value: Any) -> Any:
+    """Return a value as SQLite keeps it. A text with a lone surrogate, which TEXT cannot hold, becomes a BLOB."""
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return text_bytes(value)
+    return int(value) if isinstance(value, bool) else value
+
+
+def link(chain: str, seq: int, table: str, values: dict[str, Any]) -> str:
+    """Return the next link: the digest of the link before it and of the row, each field with its type and length."""
+    parts = hashlib.sha256(f"{chain}\n{seq}\n{table}".encode())
+    for name, value in values.items():
+        # A text is taken as its bytes; its `repr` would depend on the Unicode tables of the Python that runs.
+        data = value if isinstance(value, bytes) else str(value).encode("utf-8")
+        parts.update(f"\n{name}:{type(value).__name__}:{len(data)}:".encode())
+        parts.update(data)
+    return parts.hexdigest()
+
+
+def from_columns(kind: type[Record], values: dict[str, Any]) -> Row:
+    """Return the record that columns were made of; a ValueError where they are none."""
+    for name, value in values.items():
+        if isinstance(value, bytes) and name != "body":
+            values[name] = value.decode("utf-8", "surrogatepass")
+    if kind is Terminal:
+        values["reasoning"] = bool(values["reasoning"])
+    if kind is Event:
+        values["detail"] = json.loads(values["detail"])
+    return kind(**values)  # type: ignore[return-value]
