@@ -122,7 +122,9 @@ def test_each_key_stands_in_the_line_it_was_written_to(document, data):
     parsed = tomllib.loads(text)
     for path in where:
         reduce(lambda inner, part: inner[part], path, parsed)  # the path is real: tomllib finds it too
-    for path in data.draw(st.lists(st.sampled_from(sorted(where, key=where.get)), max_size=3)) if where else []:
+    for path in (
+        data.draw(st.lists(st.sampled_from(sorted(where, key=where.get)), max_size=3)) if where else []
+    ):
         assert line_of(text, path) == where[path]
         assert line_of(text, (*path, "no such key")) == where[path]
 
