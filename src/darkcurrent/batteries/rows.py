@@ -131,7 +131,7 @@ def _csv(path: Path, data: bytes) -> Iterator[Row]:
 def _parquet(path: Path, data: bytes) -> Iterator[Row]:
     try:
         frame = pl.read_parquet(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise BatteryError(
             f"{path} is not a readable Parquet file ({str(error).partition(chr(10))[0]}): write it again."
         ) from error

@@ -84,7 +84,9 @@ def parse_protocol(text: str, name: str = "protocol.toml") -> Protocol:
     try:
         return Protocol.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        raise ProtocolError(_explain(error.errors()[0], text, name)) from error
+        # A misspelt key is unknown and missing at once: the first of these says more.
+        found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        raise ProtocolError(_explain(found[0], text, name)) from error
 
 
 def _check_json_values(value: Any, text: str, name: str, path: tuple[str | int, ...]) -> None:
