@@ -63,9 +63,11 @@ class BootstrapResult:
         By how much at most ``lower`` and ``interval`` were rounded outward; 0 but for equal weights of strata
         whose sizes have no small common multiple.
     degenerate : str or None
-        A word for a resampling that cannot vary, or varies less than it seems, see Notes of `bootstrap`.
+        A word for no items or for an interval of no width, see Notes of `bootstrap`.
+    caveat : str or None
+        A word for strata that do less than they seem to, see Notes of `bootstrap`.
     reason : str or None
-        A sentence on ``degenerate``, on a method other than the one asked for, or on ``resolution``.
+        Sentences on ``degenerate`` or ``caveat``, on a method other than the one asked for, on ``resolution``.
     """
 
     mean: float | None
@@ -80,6 +82,7 @@ class BootstrapResult:
     strata: tuple[StratumMean, ...]
     resolution: float
     degenerate: str | None
+    caveat: str | None
     reason: str | None
 
 
@@ -134,9 +137,10 @@ def bootstrap(
 
     ``degenerate`` is one of: ``"empty"`` no items; ``"all-success"`` every score is 1; ``"all-failure"``
     every score is 0; ``"constant"`` every score is the same; ``"one-item-per-stratum"``;
-    ``"constant-strata"`` scores differ between strata only. All of these give an interval of no width,
-    which is not certainty. Two more give an interval with a caveat: ``"single-item-stratum"`` some
-    stratum has one item and adds no variation; ``"one-stratum"`` the declared strata are one.
+    ``"constant-strata"`` scores differ between strata only. All but the first give an interval of no
+    width, which is not certainty. ``caveat`` is one of: ``"single-item-stratum"`` some stratum has one
+    item and adds no variation, so that the interval is too narrow; ``"one-stratum"`` the declared strata
+    are one.
 
     References
     ----------
@@ -221,10 +225,23 @@ def _bootstrap(
     weights = check_choice(weights, "weights", ("size", "equal"))
     if not values.size:
         return BootstrapResult(
-            None, None, None, level, method, None, None, weights, 0, (), 0.0, "empty", "There are no items."
+            None,
+            None,
+            None,
+            level,
+            method,
+            None,
+            None,
+            weights,
+            0,
+            (),
+            0.0,
+            "empty",
+            None,
+            "There are no items.",
         )
     sample = tabulate(values, index, equal=weights == "equal")
-    degenerate, caveat = _name_degenerate(sample, strata is not None, words)
+    degenerate, caveat, reason = _name_degenerate(sample, strata is not None, words)
     bounds = find_bounds(sample, (level, *_INTERVAL), method, draws, seed)
     lower, low, high = bounds.values
     drawn = bounds.method == "monte-carlo"
@@ -241,23 +258,26 @@ def _bootstrap(
         strata=tuple(map(StratumMean, names, sample.sizes.tolist(), sample.means())),
         resolution=bounds.resolution,
         degenerate=degenerate,
-        reason=" ".join(filter(None, (caveat, bounds.remark))) or None,
+        caveat=caveat,
+        reason=" ".join(filter(None, (reason, bounds.remark))) or None,
     )
 
 
 def _name_degenerate(
     sample: Sample, declared: bool, words: Mapping[float, str]
-) -> tuple[str | None, str | None]:
+) -> tuple[str | None, str | None, str | None]:
+    """Return the word for no width, the word for a caveat, and a sentence on either."""
     no_width = "so the interval has no width, which is not certainty."
     if sample.lattice.units.size == 1:
         score = float(sample.lattice.origin)
-        return words.get(score, "constant"), f"Every score is {score:g}, {no_width}"
+        return words.get(score, "constant"), None, f"Every score is {score:g}, {no_width}"
     if (sample.sizes == 1).all():
-        return "one-item-per-stratum", f"Every stratum has one item, {no_width}"
+        return "one-item-per-stratum", None, f"Every stratum has one item, {no_width}"
     if not sample.varies():
-        return "constant-strata", f"Scores differ between strata only, {no_width}"
+        return "constant-strata", None, f"Scores differ between strata only, {no_width}"
     if (sample.sizes == 1).any():
-        return "single-item-stratum", "A stratum with one item adds no variation: the interval is too narrow."
+        narrow = "A stratum with one item adds no variation, so the interval is too narrow."
+        return None, "single-item-stratum", narrow
     if declared and sample.sizes.size == 1:
-        return "one-stratum", "All items are in one stratum: they were resampled together."
-    return None, None
+        return None, "one-stratum", "All items are in one stratum and were resampled together."
+    return None, None, None
