@@ -1,7 +1,7 @@
 """Every number of the paper's tables 2, 3, 4, 5 and 7 that follows from counts it publishes, digit for digit.
 
-The paper is arXiv 2606.15610. Each expectation is written as it is printed there, so that comparing strings is
-comparing to the printed digit. What cannot be recomputed is listed in `design/paper-numbers.md`.
+The paper is arXiv 2606.15610. Each expectation is written as it is printed there, so that a comparison of
+strings is one to the printed digit. What cannot be recomputed is listed in `design/paper-numbers.md`.
 """
 
 from __future__ import annotations

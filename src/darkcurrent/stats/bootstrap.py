@@ -67,7 +67,7 @@ class BootstrapResult:
     caveat : str or None
         A word for strata that do less than they seem to, see Notes of `bootstrap`.
     reason : str or None
-        Sentences on ``degenerate`` or ``caveat``, on a method other than the one asked for, on ``resolution``.
+        Sentences on ``degenerate`` or ``caveat``, on a method that was not asked for, on ``resolution``.
     """
 
     mean: float | None
