@@ -6,9 +6,11 @@ convolution is made. Three things keep the error at rounding level, which tests 
 arithmetic and with direct convolution:
 
 - Bernstein's inequality bounds what lies outside the window by exp(-80), so nothing folds back into it.
-- log phi is taken from phi - 1, which is computed without cancellation, so that a power of 100,000 does not
-  multiply a rounding error. Every angle is a whole multiple of one step and is reduced exactly.
-- What is smaller than the FFT's own noise is set to zero: noise never becomes probability.
+- log phi is taken from phi - 1 with the origin at a possible value near the mean, where it has no harmful
+  cancellation, so that a power of 100,000 does not multiply a rounding error of 1. Every angle is a whole
+  multiple of one step and is reduced exactly.
+- The masses below zero that an FFT returns show its noise. What is not well above it is set to zero: noise
+  never becomes probability.
 
 A quantile far in the lower tail is read from the exponentially tilted law, whose bulk lies where the quantile
 is.
@@ -22,14 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Draws", "Law", "law_of_sum", "lower_quantile", "quantile", "window_width"]
+__all__ = ["Draws", "Law", "drop_noise", "law_of_sum", "lower_quantile", "quantile", "table_size"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _TAIL = 80.0
-_NOISE = 16 * np.finfo(np.float64).eps
-_SLACK = 1e-11
+_ABOVE_NOISE = 4.0
+_SLACK = 1e-10
 _TILT_BELOW = 1e-3
 
 
@@ -65,23 +67,21 @@ class Law:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    centres: Ints  # a whole number near the mean of a draw, by stratum
+    centres: Ints  # the possible value nearest to the mean of a draw, by stratum
     centre: int  # the sum when every draw is at its centre
     low: int  # the window's ends, counted from the centre
     high: int
 
 
-def window_width(draws: Draws) -> int:
-    """Return how many consecutive whole numbers `law_of_sum` has to cover."""
-    window = _window(draws)
-    return window.high - window.low + 1
+def table_size(draws: Draws) -> int:
+    """Return the entries of the largest table that `law_of_sum` builds: eight bytes each, four at a time."""
+    return draws.values.size * (_points(_window(draws)) // 2 + 1)
 
 
 def law_of_sum(draws: Draws) -> Law:
     """Return the law of the sum, up to a mass of exp(-80) outside of what is returned."""
     window = _window(draws)
-    width = window.high - window.low + 1
-    points = 1 << (width - 1).bit_length()
+    points = _points(window)
     angles = np.arange(points) * (2.0 * math.pi / points)
     sine = np.sin(angles)
     versine = 2.0 * np.sin(angles / 2.0) ** 2
@@ -99,14 +99,21 @@ def law_of_sum(draws: Draws) -> Law:
         log_size += size * _log_modulus(real, imaginary)
         phase += size * np.arctan2(imaginary, 1.0 + real)
     masses = np.fft.irfft(np.exp(log_size + 1j * phase), points)
-    masses[masses < _NOISE * masses.max()] = 0.0
-    return Law(window.centre + window.low, np.roll(masses, -window.low)[:width])
+    return Law(
+        window.centre + window.low, np.roll(drop_noise(masses), -window.low)[: window.high - window.low + 1]
+    )
+
+
+def drop_noise(masses: Floats) -> Floats:
+    """Return masses from an inverse FFT with those that are not well above its rounding error set to zero."""
+    rounding = 2.0 * np.finfo(np.float64).eps * float(masses.max())
+    return np.where(masses < _ABOVE_NOISE * max(rounding, -float(masses.min())), 0.0, masses)
 
 
 def quantile(law: Law, level: float) -> int:
     """Return the smallest whole number whose cumulative probability is at least ``level``.
 
-    A cumulative probability that falls short of ``level`` by less than 1e-11 of it counts as reaching it, so
+    A cumulative probability that falls short of ``level`` by less than 1e-10 of it counts as reaching it, so
     that exact equality never depends on a rounding error.
     """
     reached = np.cumsum(law.masses) >= level * (1.0 - _SLACK)
@@ -167,20 +174,25 @@ def _tilt(draws: Draws, centres: Ints, theta: float) -> _Tilted:
 
 def _window(draws: Draws) -> _Window:
     means = draws.chances @ draws.values
-    centres = np.rint(means).astype(np.int64)
-    spread = (draws.values - centres[:, None]) * draws.multipliers[:, None]
+    held = draws.chances > 0
+    distances = np.where(held, np.abs(draws.values - means[:, None]), np.inf)
+    centres = draws.values[np.argmin(distances, axis=1)]
+    spread = ((draws.values - centres[:, None]) * draws.multipliers[:, None]).astype(np.float64)
     centre = int(draws.sizes @ (draws.multipliers * centres))
     mean = float(draws.sizes @ (draws.chances * spread).sum(axis=1))
-    # the second moment about a whole number is at least the variance: a wider window is a safe one
-    variance = float(draws.sizes @ (draws.chances * spread**2).sum(axis=1))
-    held = draws.chances > 0
+    deviations = draws.multipliers[:, None] * (draws.values - means[:, None])
+    variance = float(draws.sizes @ (draws.chances * deviations**2).sum(axis=1))
     least = np.where(held, spread, spread.max()).min(axis=1)
     most = np.where(held, spread, spread.min()).max(axis=1)
     step = _TAIL * float((most - least).max()) / 3.0
     reach = step + math.sqrt(step * step + 2.0 * _TAIL * variance)
-    low = max(math.floor(mean - reach), int(draws.sizes @ least))
-    high = min(math.ceil(mean + reach), int(draws.sizes @ most))
+    low = max(math.floor(mean - reach), round(float(draws.sizes @ least)))
+    high = min(math.ceil(mean + reach), round(float(draws.sizes @ most)))
     return _Window(centres, centre, low, high)
+
+
+def _points(window: _Window) -> int:
+    return 1 << (window.high - window.low).bit_length()
 
 
 def _log_modulus(real: Floats, imaginary: Floats) -> Floats:
