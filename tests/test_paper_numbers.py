@@ -7,8 +7,8 @@ strings is one to the printed digit. What cannot be recomputed is listed in `des
 from __future__ import annotations
 
 import pytest
-from darkcurrent.patterns import classify
 
+from darkcurrent.patterns import classify
 from darkcurrent.stats import (
     bootstrap,
     bootstrap_difference,
