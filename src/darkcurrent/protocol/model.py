@@ -10,6 +10,7 @@ from darkcurrent.records import ArmName, Record
 
 __all__ = [
     "AnalysisTable",
+    "BatteryBase",
     "BatteryTable",
     "CaptureTable",
     "Configuration",
@@ -19,6 +20,7 @@ __all__ = [
     "FiniteCodeBattery",
     "FunctionConfiguration",
     "GatesTable",
+    "HttpConfiguration",
     "LlamaCppConfiguration",
     "OpenAIChatConfiguration",
     "PairsBattery",
