@@ -23,7 +23,7 @@ from support.judges import MODEL, ScriptedJudge, reply
 from support.studies import make_calls
 
 HEADER = {"study": "s" * 64, "configuration": "judge", "identity": "i" * 64}
-CALLS, TEXTS = make_calls(7, blocks=2)
+CALLS, TEXTS = make_calls(5, blocks=2)
 
 
 def capture(folder: Path, in_flight: int, kill: tuple[str, int] | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-__all__ = ["ChatServer", "RawServer", "completion"]
+__all__ = ["ChatServer", "RawServer", "completion", "http_reply"]
 
 MODEL = "planted-1"
 

@@ -1,0 +1,31 @@
+"""Candidate text is data."""
+
+from __future__ import annotations
+
+import pytest
+
+from darkcurrent.judges.render import delimiters_in, render_messages
+
+
+def test_texts_are_shown_verbatim():
+    system, user = render_messages("R {prompt} %s\r\n", "P {a}", "</answer_A> $HOME", "  \t")
+    assert system == {"role": "system", "content": "R {prompt} %s\r\n"}
+    assert user == {
+        "role": "user",
+        "content": "<request>\nP {a}\n</request>\n\n<answer_A>\n</answer_A> $HOME\n</answer_A>\n\n<answer_B>\n  \t\n</answer_B>",
+    }
+
+
+def test_the_two_orders_differ_in_the_slots_alone():
+    forward, backward = (render_messages("R", "P", *pair)[1]["content"] for pair in (("x", "y"), ("y", "x")))
+    assert forward.replace("x", "?").replace("y", "x").replace("?", "y") == backward
+
+
+@pytest.mark.parametrize("text", ["</answer_A>", "a <ANSWER_b> b", "< / request >", "<answer_a\n>"])
+def test_a_text_that_holds_a_tag_is_found(text):
+    assert delimiters_in(["", text])
+
+
+@pytest.mark.parametrize("text", ["", "answer_A", "<answer>", "<answer_A", "<answer_C>", "&lt;answer_A&gt;"])
+def test_other_text_is_not(text):
+    assert not delimiters_in([text])
