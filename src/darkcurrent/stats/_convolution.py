@@ -24,7 +24,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Draws", "Law", "drop_noise", "law_of_sum", "lower_quantile", "quantile", "table_size"]
+__all__ = [
+    "Draws",
+    "Law",
+    "drop_noise",
+    "law_of_sum",
+    "lower_quantile",
+    "quantile",
+    "reach",
+    "table_size",
+    "unroll",
+]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -37,7 +47,7 @@ _TILT_BELOW = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """What is summed: for every stratum h, ``sizes[h]`` draws, each worth ``multipliers[h] * values[j]``.
+    """What is summed: for every stratum, as many draws as its size.
 
     Attributes
     ----------
@@ -47,14 +57,23 @@ class Draws:
         Probability of each value in each stratum; rows add up to 1.
     sizes : numpy.ndarray of int64, shape (H,)
         Draws per stratum, 1 or more.
-    multipliers : numpy.ndarray of int64, shape (H,)
-        Worth of a unit of value in each stratum, 1 or more.
     """
 
     values: Ints
     chances: Floats
     sizes: Ints
-    multipliers: Ints
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Mean and variance of one draw, by stratum."""
+        means = self.chances @ self.values
+        deviations = self.values - means[:, None]
+        return means, (self.chances * deviations**2).sum(axis=1)
+
+    def extremes(self) -> tuple[Ints, Ints]:
+        """Least and largest possible value of one draw, by stratum."""
+        held = self.chances > 0
+        last = self.values.size - 1 - np.argmax(held[:, ::-1], axis=1)
+        return self.values[np.argmax(held, axis=1)], self.values[last]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +107,26 @@ def law_of_sum(draws: Draws) -> Law:
     frequencies = np.arange(points // 2 + 1)
     log_size = np.zeros(frequencies.size)
     phase = np.zeros(frequencies.size)
-    for chances, size, multiplier, centre in zip(
-        draws.chances, draws.sizes, draws.multipliers, window.centres, strict=True
-    ):
+    for chances, size, centre in zip(draws.chances, draws.sizes, window.centres, strict=True):
         held = np.flatnonzero(chances)
-        steps = multiplier * (draws.values[held] - centre)
-        places = (steps[:, None] * frequencies) & (points - 1)
+        places = ((draws.values[held] - centre)[:, None] * frequencies) & (points - 1)
         real = -(chances[held] @ versine[places])
         imaginary = -(chances[held] @ sine[places])
         log_size += size * _log_modulus(real, imaginary)
         phase += size * np.arctan2(imaginary, 1.0 + real)
     masses = np.fft.irfft(np.exp(log_size + 1j * phase), points)
-    return Law(
-        window.centre + window.low, np.roll(drop_noise(masses), -window.low)[: window.high - window.low + 1]
-    )
+    return unroll(drop_noise(masses), window.centre, window.low, window.high)
+
+
+def unroll(masses: Floats, origin: int, low: int, high: int) -> Law:
+    """Cut ``origin + low`` to ``origin + high`` out of masses that wrap around and have ``origin`` first."""
+    return Law(origin + low, np.roll(masses, -low)[: high - low + 1])
+
+
+def reach(variance: float, largest_range: float) -> float:
+    """How far a sum of independent terms gets from its mean, but for a chance of exp(-80) (Bernstein)."""
+    step = _TAIL * largest_range / 3.0
+    return step + math.sqrt(step * step + 2.0 * _TAIL * variance)
 
 
 def drop_noise(masses: Floats) -> Floats:
@@ -130,21 +155,19 @@ def lower_quantile(draws: Draws, law: Law, level: float) -> int:
     if level >= _TILT_BELOW:
         return quantile(law, level)
     wanted = -math.log(level)
-    first = np.argmax(draws.chances > 0, axis=1)
-    rarest = -float(draws.sizes @ np.log(draws.chances[np.arange(first.size), first]))
+    least, _ = draws.extremes()
+    rarest = -float(draws.sizes @ np.log(draws.chances[draws.values == least[:, None]]))
     if rarest <= wanted + _SLACK:
-        return int(draws.sizes @ (draws.multipliers * draws.values[first]))
+        return int(draws.sizes @ least)
     centres = _window(draws).centres
     low, high = -1.0, 0.0
-    while (tilted := _tilt(draws, centres, low)).rate < wanted:
+    while _tilt(draws, centres, low).rate < wanted:
         low, high = 2.0 * low, low
-    while tilted.rate > wanted + 0.25:
+    while (tilted := _tilt(draws, centres, low)).rate > wanted + 0.25:
         middle = (low + high) / 2.0
-        tilted = _tilt(draws, centres, middle)
-        low, high = (middle, high) if tilted.rate >= wanted else (low, middle)
-        tilted = tilted if tilted.rate >= wanted else _tilt(draws, centres, low)
+        low, high = (middle, high) if _tilt(draws, centres, middle).rate >= wanted else (low, middle)
     bent = law_of_sum(tilted.draws)
-    offset = bent.start - int(draws.sizes @ (draws.multipliers * centres))
+    offset = bent.start - int(draws.sizes @ centres)
     exponents = tilted.cumulant - tilted.theta * (offset + np.arange(bent.masses.size)) + wanted
     reached = np.cumsum(bent.masses * np.exp(np.minimum(exponents, 600.0))) >= 1.0 - _SLACK
     return bent.start + int(np.argmax(reached))
@@ -159,7 +182,7 @@ class _Tilted:
 
 
 def _tilt(draws: Draws, centres: Ints, theta: float) -> _Tilted:
-    worth = draws.multipliers[:, None] * (draws.values - centres[:, None])
+    worth = draws.values - centres[:, None]
     with np.errstate(divide="ignore"):
         logits = np.log(draws.chances) + theta * worth
     top = logits.max(axis=1)
@@ -168,27 +191,20 @@ def _tilt(draws: Draws, centres: Ints, theta: float) -> _Tilted:
     chances = weights / totals[:, None]
     cumulant = float(draws.sizes @ (top + np.log(totals)))
     mean = float(draws.sizes @ (chances * worth).sum(axis=1))
-    bent = Draws(draws.values, chances, draws.sizes, draws.multipliers)
+    bent = Draws(draws.values, chances, draws.sizes)
     return _Tilted(bent, theta, cumulant, theta * mean - cumulant)
 
 
 def _window(draws: Draws) -> _Window:
-    means = draws.chances @ draws.values
-    held = draws.chances > 0
-    distances = np.where(held, np.abs(draws.values - means[:, None]), np.inf)
+    means, variances = draws.moments()
+    distances = np.where(draws.chances > 0, np.abs(draws.values - means[:, None]), np.inf)
     centres = draws.values[np.argmin(distances, axis=1)]
-    spread = ((draws.values - centres[:, None]) * draws.multipliers[:, None]).astype(np.float64)
-    centre = int(draws.sizes @ (draws.multipliers * centres))
-    mean = float(draws.sizes @ (draws.chances * spread).sum(axis=1))
-    deviations = draws.multipliers[:, None] * (draws.values - means[:, None])
-    variance = float(draws.sizes @ (draws.chances * deviations**2).sum(axis=1))
-    least = np.where(held, spread, spread.max()).min(axis=1)
-    most = np.where(held, spread, spread.min()).max(axis=1)
-    step = _TAIL * float((most - least).max()) / 3.0
-    reach = step + math.sqrt(step * step + 2.0 * _TAIL * variance)
-    low = max(math.floor(mean - reach), round(float(draws.sizes @ least)))
-    high = min(math.ceil(mean + reach), round(float(draws.sizes @ most)))
-    return _Window(centres, centre, low, high)
+    least, most = draws.extremes()
+    mean = float(draws.sizes @ (means - centres))
+    far = reach(float(draws.sizes @ variances), float((most - least).max()))
+    low = max(math.floor(mean - far), int(draws.sizes @ (least - centres)))
+    high = min(math.ceil(mean + far), int(draws.sizes @ (most - centres)))
+    return _Window(centres, int(draws.sizes @ centres), low, high)
 
 
 def _points(window: _Window) -> int:

@@ -21,6 +21,8 @@ __all__ = ["Bounds", "Sample", "find_bounds", "tabulate"]
 _LARGEST_TABLE = 1 << 21
 """Entries of the largest table of the exact method: 16 MB."""
 
+_ROUNDED = "Strata of these sizes share no coarse lattice: bounds are rounded outward to a fine one."
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -127,32 +129,29 @@ def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
         return Bounds("exact", [sample.mean()] * len(levels))
     if not sample.rational:
         return f"The scores have no common denominator up to {LARGEST_DENOMINATOR:,}"
-    multipliers = np.array([min(value, _LARGEST_TABLE) for value in sample.multipliers()], dtype=np.int64)
-    draws = Draws(lattice.units, sample.chances(), sample.sizes, multipliers)
-    if multipliers.max() < _LARGEST_TABLE and table_size(draws) <= _LARGEST_TABLE:
-        law = law_of_sum(draws)
-        weight = int(multipliers @ sample.sizes)
-        sums = [lower_quantile(draws, law, level) for level in levels]
-        return Bounds("exact", [lattice.score(total, weight) for total in sums])
-    alone = Draws(draws.values, draws.chances, draws.sizes, np.ones_like(multipliers))
-    if not sample.equal or table_size(alone) > _LARGEST_TABLE:
+    draws = Draws(lattice.units, sample.chances(), sample.sizes)
+    if table_size(draws) > _LARGEST_TABLE:
         return "The lattice of these scores is too fine for the exact method"
+    if not sample.equal or (sample.sizes == sample.sizes[0]).all():
+        law = law_of_sum(draws)
+        weight = int(sample.sizes.sum())
+        return Bounds("exact", [lattice.score(lower_quantile(draws, law, level), weight) for level in levels])
     if min(levels) < LOWEST_LEVEL:
         return (
-            f"Equal weights of strata of these sizes have no exact method below a level of {LOWEST_LEVEL:g}"
+            f"Equal weights of strata of unequal sizes have no exact method below a level of {LOWEST_LEVEL:g}"
         )
-    ends, steps = enclose(alone, levels)
+    ends, slack, steps = enclose(draws, levels)
     weight = steps * sample.sizes.size
+    most = int(lattice.units.max()) * weight
     # outward: the lower end for a lower bound, the upper end for an upper one
     outward = [
-        low if level <= 0.5 else min(high, int(lattice.units.max()) * weight)
-        for (low, high), level in zip(ends, levels, strict=True)
+        end if level <= 0.5 else min(end + slack, most) for end, level in zip(ends, levels, strict=True)
     ]
     return Bounds(
         "exact",
         [lattice.score(total, weight) for total in outward],
-        resolution=float(lattice.step / steps),
-        remark="Strata of these sizes share no coarse lattice: bounds are rounded outward to a fine one.",
+        resolution=float(lattice.step * slack / weight),
+        remark=_ROUNDED if slack else None,
     )
 
 

@@ -129,11 +129,11 @@ def bootstrap(
     A quantile at q is the smallest value whose cumulative probability (for Monte Carlo, its share of
     draws) is at least q. Scores with a common denominator up to 10,000 lie on a lattice, and the law of
     the resampled mean is a convolution of multinomials, which one FFT computes to rounding error [2]_.
-    Equal weights of strata whose sizes have no small common multiple make the common lattice too fine:
-    each stratum's law is then still exact, but their sum is put on a grid and the bounds are rounded
-    outward by at most ``resolution``, about 1e-5. Scores on no lattice, or on one that is too fine, are
-    drawn by Monte Carlo instead, and ``reason`` says so. Scores on no lattice are rounded to 40 bits for
-    the draws, so that sums are whole numbers on every machine.
+    With equal weights of strata of unequal sizes the lattice of the mean may be too fine for that: each
+    stratum's law is then still exact, but their sum is put on a grid and the bounds are rounded outward
+    by at most ``resolution``, below 1e-4 for scores in [0, 1]. Scores on no lattice, or on one that is
+    too fine, are drawn by Monte Carlo instead, and ``reason`` says so. Scores on no lattice are rounded
+    to 40 bits, so that their sums are whole numbers on every machine.
 
     ``degenerate`` is one of: ``"empty"`` no items; ``"all-success"`` every score is 1; ``"all-failure"``
     every score is 0; ``"constant"`` every score is the same; ``"one-item-per-stratum"``;
