@@ -19,11 +19,9 @@ _LIMITS = (
     "configuration, no population of either. A large p does not show that there is no effect."
 )
 _CAUSES = {
-    "criterion": "the criterion, an effect of order (if there are two) that differs by criterion, or carry-over between calls",
-    "order": "the order, an effect of the criterion that differs by order, or carry-over between calls",
-    "criterion x order": (
-        "an effect of order that differs by criterion, either effect alone, or carry-over between calls"
-    ),
+    "criterion": "an effect of the criterion, in both orders or in one only, or carry-over between calls",
+    "order": "an effect of the order, under both criteria or under one only, or carry-over between calls",
+    "criterion x order": "an effect of the order that differs by criterion, or carry-over between calls",
 }
 
 

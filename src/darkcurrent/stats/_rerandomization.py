@@ -26,7 +26,7 @@ __all__ = [
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_BATCH = 1 << 20
+_BATCH = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,5 +206,6 @@ def _drawn_worth(group: Group, outputs: npt.NDArray[np.uint64]) -> Ints:
     mask = np.uint64((1 << (items.size - 1).bit_length()) - 1)
     keys = np.sort((outputs & ~mask) | items.astype(np.uint64), axis=1)
     who = (keys & mask).astype(np.intp)
-    ranked: Ints = group.worth[who, np.repeat(np.arange(group.counts.size), group.counts)].sum(axis=1)
+    offsets = np.repeat(np.arange(group.counts.size), group.counts) * items.size
+    ranked: Ints = group.worth.T.ravel().take(who + offsets) @ np.ones(items.size, dtype=np.int64)
     return ranked

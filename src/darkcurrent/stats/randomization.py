@@ -35,7 +35,7 @@ from darkcurrent.stats._rerandomization import (
 from darkcurrent.stats.bootstrap import DEFAULT_SEED
 from darkcurrent.stats.holm import holm
 
-__all__ = ["RandomizationResult", "randomization_family", "randomization_test"]
+__all__ = ["Assignment", "RandomizationResult", "randomization_family", "randomization_test"]
 
 _ENUMERABLE = 100_000
 _MOST_ADDITIONS = 1 << 29
