@@ -27,7 +27,7 @@ from darkcurrent.results import (
     StratumResult,
     VerdictCounts,
 )
-from darkcurrent.stats import bootstrap, clone_tail, clopper_pearson_upper, holm
+from darkcurrent.stats import bootstrap, clone_tail, clopper_pearson_upper, conservative_lower, holm
 
 __all__ = ["Declared", "analyze"]
 
@@ -299,7 +299,11 @@ def _signal(calls: pl.DataFrame, held: bool, table: AnalysisTable, gates: GatesT
         mean=exact.mean,
         lower=exact.lower,
         interval=exact.interval,
-        bounds={"exact": exact.lower, "monte-carlo": drawn.lower},
+        bounds={
+            "exact": exact.lower,
+            "monte-carlo": drawn.lower,
+            "conservative": conservative_lower(values, strata, weights=table.weights).lower,
+        },
         degenerate=exact.degenerate,
         gate=utility_gate(exact.lower, gates.utility_threshold),
         reason="no `gates.utility_threshold` is declared" if gates.utility_threshold is None else None,

@@ -131,7 +131,8 @@ class SignalResult(Record):
     interval : tuple of float, optional
         Two-sided 95 % percentile interval; descriptive.
     bounds : dict
-        The lower bound by each method.
+        The lower bound by each method: `exact` and `monte-carlo` resample the items' scores; `conservative` makes
+        no such assumption and holds for any independent scores between 0 and 1.
     """
 
     items: int

@@ -157,7 +157,7 @@ def _signal(analysis: Analysis) -> Table:
             str(signal.items),
             number(signal.mean),
             number(signal.lower),
-            number(signal.bounds.get("monte-carlo")),
+            number(signal.bounds.get("conservative")),
             *(share(signal.orders[order].success, signal.orders[order].n) for order in ("AB", "BA")),
             *map(
                 str,
@@ -180,7 +180,7 @@ def _signal(analysis: Analysis) -> Table:
         "items",
         "mean",
         "lower",
-        "(draws)",
+        "conservative",
         "AB",
         "BA",
         "correct",
@@ -188,7 +188,7 @@ def _signal(analysis: Analysis) -> Table:
         "wrong",
         "invalid",
     )
-    note = "Does it choose the target? A tie, a wrong and an invalid answer are no success. Bounds: one-sided 95 %."
+    note = "Does it choose the target? A tie, a wrong and an invalid answer are no success. Lower bounds: one-sided 95 %."
     return Table("utility", "Utility: target chosen", note, (*columns, "gate"), rows)
 
 
