@@ -22,6 +22,7 @@ from darkcurrent.results import (
     CampaignResult,
     CellResult,
     CloneResult,
+    FamilyResult,
     OrderResult,
     SignalResult,
     StratumResult,
@@ -131,7 +132,7 @@ def analyze(
         method=declared.method.model_dump(mode="json"),
         campaigns=campaigns,
         cells=cells,
-        tests=[],
+        tests=_tests(declared),
         risk={},
         software=_software(),
     )
@@ -311,6 +312,24 @@ def _signal(calls: pl.DataFrame, held: bool, table: AnalysisTable, gates: GatesT
         verdicts=verdicts,
         strata={name: StratumResult(items=count, mean=mean) for name, count, mean in by_stratum.iter_rows()},
     )
+
+
+_UNASSIGNED = (
+    "the order of the calls is by hash: no random assignment is stored, so that nothing says what could have been "
+    "assigned otherwise"
+)
+
+
+def _tests(declared: Declared) -> list[FamilyResult]:
+    """Say of each family of randomization tests why this schedule gives none."""
+    families = ["order and criterion x order"]
+    if len(declared.criteria) > 1:
+        families = ["criterion", *families, "clone-criterion"]
+    return [
+        FamilyResult(configuration=name, family=family, gate="NOT GRADED", reason=_UNASSIGNED)
+        for name in declared.configurations
+        for family in families
+    ]
 
 
 def _pattern_counts(patterns: pl.DataFrame) -> dict[str, dict[str, int]]:

@@ -18,6 +18,7 @@ __all__ = [
     "CampaignResult",
     "CellResult",
     "CloneResult",
+    "FamilyResult",
     "OrderResult",
     "SignalResult",
     "StratumResult",
@@ -160,6 +161,23 @@ class CellResult(Record):
     joint: Joint
 
 
+class FamilyResult(Record):
+    """One family of randomization tests of one configuration.
+
+    Attributes
+    ----------
+    family : str
+        `criterion`, `order and criterion x order`, or `clone-criterion`.
+    reason : str
+        Why it is not graded.
+    """
+
+    configuration: str
+    family: str
+    gate: Gate
+    reason: str
+
+
 class Analysis(Record):
     """A whole study.
 
@@ -185,6 +203,6 @@ class Analysis(Record):
     method: dict[str, Any]
     campaigns: list[CampaignResult]
     cells: list[CellResult]
-    tests: list[Any]
+    tests: list[FamilyResult]
     risk: dict[str, Any]
     software: dict[str, str]
