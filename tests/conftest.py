@@ -41,7 +41,14 @@ def planted(tmp_path):
     """Return a maker of frozen studies: simulated judges as source code, pairs by stratum."""
 
     def make(
-        judges: str, names: list[str], *, items=80, edge=0, gates=THRESHOLDS, capture="", strata=("s",)
+        judges: str,
+        names: list[str],
+        *,
+        items=80,
+        edge=0,
+        gates=THRESHOLDS,
+        capture="in_flight = 16",
+        strata=("s",),
     ) -> Study:
         folder: Path = tmp_path / "study"
         folder.mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -28,25 +29,65 @@ from darkcurrent.results import (
 )
 from darkcurrent.stats import bootstrap, clone_tail, clopper_pearson_upper, holm
 
-__all__ = ["analyze"]
+__all__ = ["Declared", "analyze"]
 
 _NULL_STRATA: tuple[NullStratum, ...] = ("core", "edge-empty", "edge-whitespace")
 _HELD = "the campaign is HOLD"
 
 
-def analyze(frozen: Frozen, ledger: pl.DataFrame, summaries: dict[str, JournalSummary | None]) -> Analysis:
+@dataclass(frozen=True)
+class Declared:
+    """What an analysis has to know besides the ledger.
+
+    Attributes
+    ----------
+    study, title, study_digest : str
+        What the study is called, and the digest of what was fixed before the first call.
+    configurations, criteria : tuple of str
+        The cells are their product, in this order.
+    battery : dict
+        What was shown, in counts.
+    """
+
+    study: str
+    title: str
+    study_digest: str
+    configurations: tuple[str, ...]
+    criteria: tuple[str, ...]
+    gates: GatesTable
+    method: AnalysisTable
+    battery: dict[str, Any]
+
+    @classmethod
+    def of(cls, frozen: Frozen) -> Declared:
+        """Return what a frozen study declares."""
+        protocol = frozen.protocol
+        return cls(
+            study=protocol.study.name,
+            title=protocol.study.title,
+            study_digest=frozen.study_digest,
+            configurations=tuple(configuration.name for configuration in protocol.configuration),
+            criteria=tuple(protocol.criteria),
+            gates=protocol.gates,
+            method=protocol.analysis,
+            battery=_battery(frozen),
+        )
+
+
+def analyze(
+    declared: Declared, ledger: pl.DataFrame, summaries: dict[str, JournalSummary | None]
+) -> Analysis:
     """Evaluate a study.
 
     Parameters
     ----------
-    frozen : Frozen
-        What was declared.
+    declared : Declared
+        What was fixed before the first call.
     ledger : polars.DataFrame
         All campaigns' ledgers, one below the other.
     summaries : dict
         Configuration name to what its journal says; None where nothing was captured.
     """
-    protocol = frozen.protocol
     patterns = pair_patterns(ledger)
     campaigns = [
         _campaign(
@@ -54,18 +95,18 @@ def analyze(frozen: Frozen, ledger: pl.DataFrame, summaries: dict[str, JournalSu
             _of(ledger, configuration=name),
             _of(patterns, configuration=name),
             summaries[name],
-            protocol.gates,
+            declared.gates,
         )
-        for name in (configuration.name for configuration in protocol.configuration)
+        for name in declared.configurations
     ]
     held = {campaign.configuration for campaign in campaigns if campaign.state == "HOLD"}
-    keys = [(campaign.configuration, criterion) for campaign in campaigns for criterion in protocol.criteria]
-    clones = _clones(ledger, keys, held, protocol.gates)
+    keys = [(campaign.configuration, criterion) for campaign in campaigns for criterion in declared.criteria]
+    clones = _clones(ledger, keys, held, declared.gates)
     cells = []
     for configuration, criterion in keys:
         own = _of(ledger, configuration=configuration, criterion=criterion)
         signal = _signal(
-            own.filter(pl.col("arm") == "signal"), configuration in held, protocol.analysis, protocol.gates
+            own.filter(pl.col("arm") == "signal"), configuration in held, declared.method, declared.gates
         )
         clone = clones[configuration, criterion]
         cells.append(
@@ -81,13 +122,13 @@ def analyze(frozen: Frozen, ledger: pl.DataFrame, summaries: dict[str, JournalSu
         )
     return Analysis(
         schema="darkcurrent/analysis/1",
-        study=protocol.study.name,
-        title=protocol.study.title,
-        study_digest=frozen.study_digest,
+        study=declared.study,
+        title=declared.title,
+        study_digest=declared.study_digest,
         state="COMPLETE" if not held else "HOLD" if len(held) == len(campaigns) else "PARTIAL",
-        battery=_battery(frozen),
-        gates=protocol.gates.model_dump(mode="json"),
-        method=protocol.analysis.model_dump(mode="json"),
+        battery=declared.battery,
+        gates=declared.gates.model_dump(mode="json"),
+        method=declared.method.model_dump(mode="json"),
         campaigns=campaigns,
         cells=cells,
         tests=[],

@@ -53,7 +53,11 @@ def digest_text(text: str) -> str:
 
 
 def dump_lines(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows as JSON lines with sorted keys, in ASCII: any text survives, lone surrogates as escapes."""
+    """Return rows as JSON lines with sorted keys, in ASCII: lone surrogates survive as escapes.
+
+    Only a high surrogate directly before a low one cannot: JSON has no way to write them apart, so no text
+    that was read from JSON, CSV or Parquet holds them.
+    """
     return b"".join(
         json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode(
             "ascii"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from darkcurrent.analysis import analyze
+from darkcurrent.analysis import Declared, analyze
 from darkcurrent.batteries import load_battery
 from darkcurrent.canonical import digest_text
 from darkcurrent.capture import (
@@ -21,7 +21,7 @@ from darkcurrent.capture import (
     run_campaign,
     summary_of,
 )
-from darkcurrent.errors import UsageError
+from darkcurrent.errors import IntegrityError, UsageError
 from darkcurrent.judges import delimiters_in, freeze_configuration
 from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
@@ -125,11 +125,22 @@ class Study:
         return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress)
 
     def states(self) -> dict[str, tuple[CampaignState, JournalSummary | None, int]]:
-        """Return for each configuration how far it is, what its journal says, and how many calls are scheduled."""
+        """Return for each configuration how far it is, what its journal says, and how many calls are scheduled.
+
+        Raises
+        ------
+        IntegrityError
+            Where a journal was begun under another study digest.
+        """
         found = {}
         for configuration in self.frozen.protocol.configuration:
             scheduled = len(self.frozen.schedule(configuration.name))
             summary = summary_of(self.folder, configuration.name)
+            if summary is not None and summary.header.get("study") != self.frozen.study_digest:
+                raise IntegrityError(
+                    f"The journal {journal_path(self.folder, configuration.name)} belongs to another study digest: "
+                    "the frozen files were replaced after capture began; restore them from a copy."
+                )
             found[configuration.name] = (campaign_state(summary, scheduled), summary, scheduled)
         return found
 
@@ -147,7 +158,7 @@ class Study:
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
         summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(self.frozen, self.ledger(), summaries)
+        result = analyze(Declared.of(self.frozen), self.ledger(), summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
@@ -172,12 +183,14 @@ def _flagged(battery: Battery) -> Battery:
 
 def _write(path: Path, text: str) -> None:
     """Put a file in its place in one step, so that nobody reads half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.parent / f".{path.name}.{os.getpid()}"
     try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
+        try:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise UsageError(
             f"{path} cannot be written ({error.strerror}): choose a folder with room that you may write to."
         ) from error

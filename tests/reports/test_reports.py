@@ -59,6 +59,7 @@ def test_the_page_shows_hostile_names_as_text_and_runs_nothing(analysis):
     assert "{{7*7}}" in shown
     assert "\\u202e" in shown
     assert "\\u001b" in shown
+    assert "80 items in 2 strata (pairs), 3 cells" in shown
     assert page.tags.count("table") == len(all_tables(analysis))
 
 

@@ -113,9 +113,14 @@ def test_no_items_have_no_mean() -> None:
 
 
 def test_caveats_have_names_too() -> None:
-    assert bootstrap([1, 0, 1], ["a", "a", "b"]).degenerate == "single-item-stratum"
-    assert bootstrap([1, 0, 1], ["a", "a", "a"]).degenerate == "one-stratum"
-    assert bootstrap([1, 0, 1], None).degenerate is None
+    lone = bootstrap([1, 0, 1], ["a", "a", "b"])
+    assert (lone.degenerate, lone.caveat) == (None, "single-item-stratum")
+    assert "one item" in lone.reason
+    single = bootstrap([1, 0, 1], ["a", "a", "a"])
+    assert (single.degenerate, single.caveat) == (None, "one-stratum")
+    assert "one stratum" in single.reason
+    plain = bootstrap([1, 0, 1], None)
+    assert (plain.degenerate, plain.caveat, plain.reason) == (None, None, None)
 
 
 @pytest.mark.parametrize(

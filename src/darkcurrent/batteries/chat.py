@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from darkcurrent.batteries.rows import shown
 from darkcurrent.errors import BatteryError
 
 __all__ = ["render_prompt"]
@@ -25,20 +26,15 @@ def render_prompt(value: Any, where: str) -> str:
         return value
     if not isinstance(value, list) or not value:
         raise BatteryError(
-            f"{where}: the prompt is {_short(value)}: give a string or a list of chat messages."
+            f"{where}: the prompt is {shown(value)}: give a string or a list of chat messages."
         )
     parts = []
-    for message in value:
+    for index, message in enumerate(value):
         role = message.get("role") if isinstance(message, dict) else None
         content = message.get("content") if isinstance(message, dict) else None
         if not isinstance(role, str) or not isinstance(content, str):
             raise BatteryError(
-                f"{where}: the prompt holds the message {_short(message)}: each needs a `role` and a `content`, both strings."
+                f"{where}: message {index} of the prompt is no object with a `role` and a `content`, both strings: correct it."
             )
         parts.append(f"[{role}]\n{content}")
     return "\n\n".join(parts)
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."

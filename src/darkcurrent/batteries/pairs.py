@@ -8,7 +8,7 @@ from typing import Any
 
 from darkcurrent.batteries.chat import render_prompt
 from darkcurrent.batteries.edges import null_stratum_of
-from darkcurrent.batteries.rows import read_rows
+from darkcurrent.batteries.rows import read_rows, shown
 from darkcurrent.canonical import digest_text
 from darkcurrent.errors import BatteryError
 from darkcurrent.protocol.model import PairsBattery, PairsColumns
@@ -58,16 +58,8 @@ class _Reader:
                 f"{where} has the id `{item_id}` of {self.seen[item_id]}: give each row its own id."
             )
         self.seen[item_id] = where
-        stratum = (
-            _name(row, columns.stratum, where, "stratum")
-            if columns.stratum
-            else str(row.get("stratum") or "all")
-        )
-        cluster = (
-            _name(row, columns.cluster, where, "cluster")
-            if columns.cluster
-            else str(row.get("cluster") or item_id)
-        )
+        stratum = _name_or(row, columns.stratum, where, "stratum", "all")
+        cluster = _name_or(row, columns.cluster, where, "cluster", item_id)
         chosen, rejected, tied = self._sides(row, where)
         prompt = render_prompt(_value(row, columns.prompt, where, "prompt"), where)
         roles = (
@@ -85,10 +77,6 @@ class _Reader:
             self._refuse(where, stratum, "chosen and rejected are the same text")
         elif tied and "signal" in self.table.arms:
             self._refuse(where, stratum, "the label says tie")
-        texts = {role: self._keep(text) for role, text in roles.items()}
-        self.items.append(
-            Item(id=item_id, stratum=stratum, cluster=cluster, prompt=self._keep(prompt), texts=texts)
-        )
         if "clone" in self.table.arms:
             self.comparisons.append(
                 Comparison(
@@ -99,6 +87,12 @@ class _Reader:
             self.comparisons.append(
                 Comparison(item=item_id, arm="signal", u="chosen", v="rejected", target="chosen")
             )
+        elif "clone" not in self.table.arms:
+            return  # nothing is shown of this row, so it is no item
+        texts = {role: self._keep(text) for role, text in roles.items()}
+        self.items.append(
+            Item(id=item_id, stratum=stratum, cluster=cluster, prompt=self._keep(prompt), texts=texts)
+        )
 
     def _sides(self, row: dict[str, Any], where: str) -> tuple[str, str, bool]:
         """Return the chosen text, the rejected text, and whether the label says that neither is better."""
@@ -114,12 +108,12 @@ class _Reader:
             _answer(row, columns.second, where, "second"),
         )
         label = _value(row, columns.label, where, "label")
-        key = label if isinstance(label, str) else json.dumps(label)
+        key = label if isinstance(label, str) else json.dumps(label, default=str)
         better = columns.labels.get(key)
         if better is None:
             known = ", ".join(f"`{name}`" for name in columns.labels)
             raise BatteryError(
-                f"{where}: the label is `{key}`, and `battery.columns.labels` explains only {known}."
+                f"{where}: the label is `{key[:60]}`, and `battery.columns.labels` explains only {known}."
             )
         return (second, first, False) if better == "second" else (first, second, better == "tie")
 
@@ -144,10 +138,23 @@ def _value(row: dict[str, Any], column: str, where: str, key: str) -> Any:
 def _name(row: dict[str, Any], column: str, where: str, key: str) -> str:
     value = _value(row, column, where, key)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise BatteryError(f"{where}: `{column}` is {shown(value)}: give a text or a whole number.")
+    if isinstance(value, str) and not _is_unicode(value):
         raise BatteryError(
-            f"{where}: `{column}` is {json.dumps(value, default=str)}: give a text or a whole number."
+            f"{where}: `{column}` is {shown(value)}, which holds a lone surrogate: names need valid Unicode (texts do not)."
         )
     return str(value)
+
+
+def _name_or(row: dict[str, Any], column: str | None, where: str, key: str, default: str) -> str:
+    """Return the name in a column; where the protocol maps none, that in the column `key` or else a default."""
+    if column is None and row.get(key) in (None, ""):
+        return default
+    return _name(row, column or key, where, key)
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _answer(row: dict[str, Any], column: str, where: str, key: str) -> str:
@@ -157,7 +164,5 @@ def _answer(row: dict[str, Any], column: str, where: str, key: str) -> str:
             raise BatteryError(f"{where}: `{column}` is an empty list: give at least one text.")
         value = value[0]
     if not isinstance(value, str):
-        raise BatteryError(
-            f"{where}: `{column}` is {json.dumps(value, default=str)[:60]}, not a text: correct the row."
-        )
+        raise BatteryError(f"{where}: `{column}` is {shown(value)}, not a text: correct the row.")
     return value

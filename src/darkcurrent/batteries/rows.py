@@ -13,7 +13,7 @@ import polars as pl
 
 from darkcurrent.errors import BatteryError
 
-__all__ = ["read_rows"]
+__all__ = ["read_rows", "shown"]
 
 Row = tuple[str, dict[str, Any]]
 """Where a row stands (for errors) and its columns."""
@@ -35,55 +35,66 @@ def read_rows(path: Path) -> Iterator[Row]:
         raise BatteryError(
             f"{path} ends with `{path.suffix}`: give a file that ends with one of {', '.join(readers)}."
         )
-    if not path.is_file():
-        raise BatteryError(
-            f"There is no file {path}: check the path, which is relative to the study's folder."
-        )
-    return reader(path)
-
-
-def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        raise BatteryError(
+            f"The file {path} cannot be read: check `battery.path`, which is relative to the study's folder."
+        ) from error
+    return reader(path, data)
+
+
+def shown(value: Any) -> str:
+    """Return a value of a row as an error shows it: what kind it is where it may be long."""
+    if isinstance(value, list | dict):
+        return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
+    return json.dumps(value, default=str)[:60]
+
+
+def _text(path: Path, data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
+        line = data[: error.start].count(b"\n") + 1
         raise BatteryError(f"{path}:{line} is not UTF-8: save the file as UTF-8.") from error
 
 
 def _loads(text: str, where: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        doubled = next((key for key in keys if keys.count(key) > 1), None)
-        if doubled is not None:
-            raise BatteryError(f"{where} has the key `{doubled}` twice: keep one.")
-        return dict(pairs)
+        row: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in row:
+                raise BatteryError(f"{where} has the key `{key}` twice: keep one.")
+            row[key] = value
+        return row
 
     try:
         return json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
-        raise BatteryError(f"{where} is not valid JSON ({error.msg}, column {error.colno}).") from error
+        place = f"line {error.lineno} " * (error.lineno > 1) + f"column {error.colno}"
+        raise BatteryError(f"{where} is not valid JSON ({error.msg}, {place}): correct it.") from error
     except RecursionError as error:
-        raise BatteryError(f"{where} is nested too deeply.") from error
+        raise BatteryError(f"{where} is nested too deeply: flatten it.") from error
+    except ValueError as error:  # Python reads no whole number of more than 4,300 digits
+        raise BatteryError(f"{where} holds a number that is too long: write it as a text.") from error
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BatteryError(
-            f"{where} is {json.dumps(value)[:40]}, not an object: write one JSON object per row."
-        )
+        raise BatteryError(f"{where} is {shown(value)}, not an object: write one JSON object per row.")
     return value
 
 
-def _jsonl(path: Path) -> Iterator[Row]:
+def _jsonl(path: Path, data: bytes) -> Iterator[Row]:
     # Split at LF alone: str.splitlines would also split at U+2028 and others inside a text.
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(_text(path, data).split("\n"), start=1):
         if line.strip():
             where = f"{path}:{number}"
             yield where, _object(_loads(line, where), where)
 
 
-def _json(path: Path) -> Iterator[Row]:
-    rows = _loads(_text(path), str(path))
+def _json(path: Path, data: bytes) -> Iterator[Row]:
+    rows = _loads(_text(path, data), str(path))
     if not isinstance(rows, list):
         raise BatteryError(
             f"{path} is no list of rows: write a JSON list of objects, or JSON lines in a .jsonl file."
@@ -93,8 +104,8 @@ def _json(path: Path) -> Iterator[Row]:
         yield where, _object(row, where)
 
 
-def _csv(path: Path) -> Iterator[Row]:
-    text = _text(path)
+def _csv(path: Path, data: bytes) -> Iterator[Row]:
+    text = _text(path, data)
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
@@ -103,8 +114,11 @@ def _csv(path: Path) -> Iterator[Row]:
             return
         if len(set(header)) < len(header):
             raise BatteryError(f"{path}:1 names a column twice: give each column its own name.")
+        start = reader.line_num + 1
         for fields in reader:
-            where = f"{path}:{reader.line_num}"
+            where, start = f"{path}:{start}", reader.line_num + 1
+            if not fields:  # a blank line
+                continue
             if len(fields) != len(header):
                 raise BatteryError(
                     f"{where} has {len(fields)} fields and the header {len(header)}: check the quotes."
@@ -114,10 +128,12 @@ def _csv(path: Path) -> Iterator[Row]:
         raise BatteryError(f"{path}:{reader.line_num} is not valid CSV: {error}.") from error
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet(path: Path, data: bytes) -> Iterator[Row]:
     try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise BatteryError(f"{path} is not a readable Parquet file: {str(error).splitlines()[0]}.") from error
+        frame = pl.read_parquet(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise BatteryError(
+            f"{path} is not a readable Parquet file ({str(error).partition(chr(10))[0]}): write it again."
+        ) from error
     for number, row in enumerate(frame.iter_rows(named=True)):
         yield f"{path} row {number}", row

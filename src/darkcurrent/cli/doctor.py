@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import typer
@@ -14,6 +13,8 @@ __all__ = ["command"]
 
 def command(folder: Folder, as_json: Json = False) -> None:
     """Ask every backend who answers; makes no judge call."""
+    import asyncio
+
     from darkcurrent.capture import check_identity
     from darkcurrent.errors import DarkcurrentError
     from darkcurrent.judges import Identity, open_judge

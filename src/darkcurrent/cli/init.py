@@ -23,11 +23,11 @@ def write_protocol(folder: Path, study: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as handle:
             handle.write(text)
-    except FileExistsError as error:
-        raise UsageError(
-            f"{path} exists already and is not overwritten: choose another folder, or edit it."
-        ) from error
     except OSError as error:
+        if path.exists():
+            raise UsageError(
+                f"{path} exists already and is not overwritten: choose another folder, or edit it."
+            ) from error
         raise UsageError(
             f"{path} cannot be written ({error.strerror}): choose a folder that you may write to."
         ) from error

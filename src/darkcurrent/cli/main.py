@@ -45,7 +45,9 @@ def _options(
 def main() -> None:
     """Run the program; an error of ours is one sentence and its exit code, anything else a traceback and 1."""
     try:
-        app()
+        app(prog_name="darkcurrent")
     except DarkcurrentError as error:
-        typer.echo(f"error: {error}", err=True)
+        # Errors quote names and rows: escaped, they stay one line and cannot steer a terminal.
+        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(error))
+        typer.echo(f"error: {line}", err=True)
         sys.exit(error.exit_code)

@@ -26,6 +26,8 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
     study = study_of(folder)
     if study.protocol_was_edited():
         say(f"note: {study.protocol_path} was edited after freezing; the frozen protocol counts.")
+    for name in names or []:
+        study.configuration(name)  # an unknown name is an error before the first call
     states: dict[str, str] = {}
     first: DarkcurrentError | None = None
     for name in names or [configuration.name for configuration in study.frozen.protocol.configuration]:
@@ -42,6 +44,10 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
             say(f"{name}: {error}")
             states[name] = study.states()[name][0]
             continue
+        except KeyboardInterrupt:
+            _tell(study, name, study.states()[name][0])
+            say(f"Interrupted. To go on: darkcurrent run {folder}")
+            raise
         _tell(study, name, states[name])
     if first is not None:
         raise first

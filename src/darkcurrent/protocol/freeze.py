@@ -43,27 +43,41 @@ class Frozen:
         The protocol with every default written out.
     configurations : dict
         Configuration name to its frozen identity: `{"digest", "artifacts", "declared"}`.
+    digests : dict
+        File name to its SHA-256, as the manifest has them.
     """
 
     folder: Path
     study_digest: str
     protocol: Protocol
     configurations: dict[str, dict[str, Any]]
+    digests: dict[str, str]
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a frozen file, checked: a study may run for days after it was opened.
+
+        Raises
+        ------
+        IntegrityError
+            Where the file is not what was frozen.
+        """
+        return _read_checked(self.folder, name, self.digests[name])
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
         """The items, in the order of their source."""
-        return _read_records(self.folder / "items.jsonl", Item)
+        return _records(self, "items.jsonl", Item)
 
     @cached_property
     def refusals(self) -> tuple[Refusal, ...]:
         """What was not taken, and why."""
-        return _read_records(self.folder / "refusals.jsonl", Refusal)
+        return _records(self, "refusals.jsonl", Refusal)
 
     @cached_property
     def texts(self) -> dict[str, str]:
         """Every text by its digest."""
-        texts = {row["sha256"]: row["text"] for row in _read_lines(self.folder / "texts.jsonl")}
+        rows = map(json.loads, self.read("texts.jsonl").splitlines())
+        texts = {row["sha256"]: row["text"] for row in rows}
         for sha256, text in texts.items():
             if digest_text(text) != sha256:
                 raise IntegrityError(
@@ -73,12 +87,12 @@ class Frozen:
 
     def schedule(self, configuration: str) -> tuple[Call, ...]:
         """Return the calls of one configuration in dispatch order."""
-        return _read_records(self.folder / "schedule" / f"{configuration}.jsonl", Call)
+        return _records(self, f"schedule/{configuration}.jsonl", Call)
 
     def receipt(self, name: str) -> Any:
         """Return a receipt that a battery source wrote, or None."""
-        path = self.folder / "receipts" / f"{name}.json"
-        return json.loads(path.read_bytes()) if path.exists() else None
+        file = f"receipts/{name}.json"
+        return json.loads(self.read(file)) if file in self.digests else None
 
 
 def freeze(
@@ -122,25 +136,33 @@ def freeze(
 
 
 def _write_whole(folder: Path, files: dict[str, bytes]) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
+    shutil.rmtree(temporary, ignore_errors=True)  # of a process with this number that was killed
     try:
         for name, data in files.items():
             path = temporary / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as handle:
-                handle.write(data)
-                handle.flush()
-                os.fsync(handle.fileno())
+            path.write_bytes(data)
+            _sync(path)
+        for path in {(temporary / name).parent for name in files}:
+            _sync(path)
         temporary.rename(folder)
+        _sync(folder.parent)
     except OSError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
         raise UsageError(
             f"{folder} cannot be written ({error.strerror}): choose a folder with room that you may write to."
         ) from error
-    descriptor = os.open(folder.parent, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    """Have a file or a folder on disk when this returns."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def load_frozen(folder: Path) -> Frozen:
@@ -154,53 +176,69 @@ def load_frozen(folder: Path) -> Frozen:
         Where a file is missing, added, or not what was frozen.
     """
     path = folder / "manifest.json"
-    if not folder.is_dir():
+    if not folder.exists():
         raise UsageError(
             f"{folder.parent} is not frozen yet: run `darkcurrent freeze {folder.parent}` first."
         )
     try:
         manifest = json.loads(path.read_bytes())
         table, study_digest = manifest["files"], manifest["study_digest"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        whole = (
+            manifest.get("format") == _FORMAT and digest({"format": _FORMAT, "files": table}) == study_digest
+        )
+        digests = {name: table[name]["sha256"] for name in table}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, UsageError) as error:
         raise IntegrityError(
             f"{path} is missing or damaged: restore it from a copy, or freeze a new study."
         ) from error
-    if manifest.get("format") != _FORMAT or digest({"format": _FORMAT, "files": table}) != study_digest:
+    if not whole:
         raise IntegrityError(
             f"{path} does not have the study digest that it states: it was edited after freezing."
         )
-    present = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()} - {
-        "manifest.json"
+    present = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
     }
-    for name in sorted(present | table.keys()):
-        if name not in present:
-            raise IntegrityError(
-                f"{folder / name} is missing: it was removed after freezing; restore it from a copy."
-            )
-        if name not in table:
-            raise IntegrityError(f"{folder / name} was added after freezing: remove it.")
-        if digest_bytes((folder / name).read_bytes()) != table[name]["sha256"]:
-            raise IntegrityError(
-                f"{folder / name} was edited after freezing: restore it from a copy, or freeze a new study."
-            )
+    for name in sorted(present - digests.keys() - {"manifest.json"}):
+        raise IntegrityError(f"{folder / name} was added after freezing: remove it.")
+    for name, sha256 in digests.items():
+        _read_checked(folder, name, sha256)
     try:
-        protocol = Protocol.model_validate_json((folder / "protocol.json").read_bytes())
+        protocol = Protocol.model_validate_json(
+            _read_checked(folder, "protocol.json", digests["protocol.json"])
+        )
     except ValidationError as error:
         raise IntegrityError(
             f"{folder / 'protocol.json'} cannot be read by this version of darkcurrent: {error.errors()[0]['msg']}."
         ) from error
-    configurations = json.loads((folder / "configurations.json").read_bytes())
-    return Frozen(folder, study_digest, protocol, configurations)
+    configurations = json.loads(_read_checked(folder, "configurations.json", digests["configurations.json"]))
+    return Frozen(folder, study_digest, protocol, configurations, digests)
 
 
-def _read_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
-
-
-def _read_records(path: Path, kind: type[_R]) -> tuple[_R, ...]:
+def _read_checked(folder: Path, name: str, sha256: str) -> bytes:
+    path = folder / name
+    if path.is_symlink():
+        raise IntegrityError(
+            f"{path} was replaced by a link after freezing: put the file itself in its place."
+        )
     try:
-        return tuple(kind.model_validate_json(line) for line in path.read_bytes().split(b"\n") if line)
+        data = path.read_bytes()
+    except OSError as error:
+        raise IntegrityError(
+            f"{path} is missing or cannot be read: it was removed after freezing; restore it from a copy."
+        ) from error
+    if digest_bytes(data) != sha256:
+        raise IntegrityError(
+            f"{path} was edited after freezing: restore it from a copy, or freeze a new study."
+        )
+    return data
+
+
+def _records(frozen: Frozen, name: str, kind: type[_R]) -> tuple[_R, ...]:
+    try:
+        return tuple(kind.model_validate_json(line) for line in frozen.read(name).splitlines())
     except ValidationError as error:
         raise IntegrityError(
-            f"{path} holds a row that is no {kind.__name__}: {error.errors()[0]['msg']}."
+            f"{frozen.folder / name} holds a row that is no {kind.__name__}: {error.errors()[0]['msg']}."
         ) from error

@@ -12,22 +12,31 @@ from collections.abc import Iterator
 
 __all__ = ["line_of"]
 
-_HEADER = re.compile(r"^\s*(\[\[?)(.+?)\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(
-    r"^\s*((?:[A-Za-z0-9_-]+|\"(?:[^\"\\]|\\.)*\"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|\"(?:[^\"\\]|\\.)*\"|'[^']*'))*)\s*="
-)
+_PART = r"(?:[A-Za-z0-9_-]+|\"(?:[^\"\\]|\\.)*\"|'[^']*')"
+_DOTTED = rf"[ \t]*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*"
+_HEADER = re.compile(rf"[ \t]*(\[\[?){_DOTTED}\]")
+_KEY = re.compile(rf"{_DOTTED}=")
 
 Path = tuple[str | int, ...]
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """Return the line, from 1, of the longest part of a path that the file writes out; None where there is none."""
+    """Return the first line, from 1, that writes out the longest part of a path; None where no line writes any."""
     best_line, best_length = None, 0
     for line, found in _keys(text):
-        length = len(found)
-        if best_length < length <= len(path) and path[:length] == found:
+        length = _common(found, path)
+        if length > best_length:
             best_line, best_length = line, length
     return best_line
+
+
+def _common(one: Path, other: Path) -> int:
+    length = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        length += 1
+    return length
 
 
 def _keys(text: str) -> Iterator[tuple[int, Path]]:
@@ -65,7 +74,7 @@ def _resolve(keys: tuple[str, ...], arrays: dict[Path, int]) -> Path:
 
 def _split(dotted: str) -> tuple[str, ...]:
     keys: list[str] = []
-    value = tomllib.loads(f"{dotted.strip()} = 0")
+    value = tomllib.loads(f"{dotted} = 0")
     while isinstance(value, dict):
         key, value = next(iter(value.items()))
         keys.append(key)

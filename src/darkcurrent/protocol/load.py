@@ -33,6 +33,20 @@ _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("configuration", "function"): FunctionConfiguration,
 }
 
+_TAG_AT = {"battery": 1, "configuration": 2}
+"""Where in a location pydantic puts the tag of a union."""
+
+_FORMS = {
+    "name": "must begin with a letter or digit and hold at most 63 letters, digits, dots, hyphens and underscores",
+    "base_url": "must be an address that begins with http:// or https:// and has no user, query or fragment",
+    "api_key_env": "must be the name of an environment variable; the key itself never stands in a protocol",
+    "callable": "must have the form `module:name`",
+}
+"""What a string must look like, by its key; names of criteria are keys themselves and have the form of `name`."""
+
+_DEEPEST = 32
+_SHOWN = 60
+
 
 def load_protocol(path: Path) -> Protocol:
     """Read and check a protocol file.
@@ -48,12 +62,12 @@ def load_protocol(path: Path) -> Protocol:
         raise ProtocolError(
             f"There is no {path}: write one with `darkcurrent init {path.parent}`."
         ) from error
-    except IsADirectoryError as error:
-        raise ProtocolError(
-            f"{path} is a folder, not a protocol file: name the file or the study's folder."
-        ) from error
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8.") from error
+    except OSError as error:
+        raise ProtocolError(
+            f"{path} cannot be read ({error.strerror}): name a study's folder that holds a `protocol.toml`."
+        ) from error
     return parse_protocol(text, str(path))
 
 
@@ -62,72 +76,68 @@ def parse_protocol(text: str, name: str = "protocol.toml") -> Protocol:
     text = text.replace("\r\n", "\n")
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise ProtocolError(f"{name} is nested too deeply: flatten it.") from error
+    except ValueError as error:  # a TOMLDecodeError, or Python's own for a whole number with too many digits
         raise ProtocolError(f"{name} is not valid TOML: {error}.") from error
     _check_json_values(data, text, name, ())
     try:
         return Protocol.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        raise ProtocolError(_explain(error.errors()[0], data, text, name)) from error
+        # A misspelt key is unknown and missing at once: the first of these says more.
+        found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        raise ProtocolError(_explain(found[0], text, name)) from error
 
 
 def _check_json_values(value: Any, text: str, name: str, path: tuple[str | int, ...]) -> None:
-    """Refuse what TOML knows and JSON does not: dates and numbers that are not finite."""
+    """Refuse what TOML knows and canonical JSON does not: dates and numbers out of the range of a double."""
+    if len(path) > _DEEPEST:
+        raise ProtocolError(f"{_place(path[:1], text, name)} is nested too deeply: flatten it.")
     if isinstance(value, dict):
         for key, inner in value.items():
             _check_json_values(inner, text, name, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             _check_json_values(inner, text, name, (*path, index))
-    elif not isinstance(value, str | bool | int | float) or (
-        isinstance(value, float) and not math.isfinite(value)
+    elif (
+        not isinstance(value, str | bool | int | float)
+        or (isinstance(value, float) and not math.isfinite(value))
+        or (isinstance(value, int) and abs(value) >= 2**53)
     ):
         raise ProtocolError(
-            f"{_place(path, text, name)} is `{value}`, which a protocol cannot hold: use a string or a finite number."
+            f"{_place(path, text, name)} has a value that a protocol cannot hold: use a string or a finite number, "
+            "a whole one below 2**53."
         )
 
 
-def _explain(error: ErrorDetails, data: dict[str, Any], text: str, name: str) -> str:
-    path = _path_in_file(error["loc"], data)
+def _explain(error: ErrorDetails, text: str, name: str) -> str:
+    path = _path_in_file(error["loc"])
     where = _place(path, text, name)
     kind = error["type"]
     if kind == "extra_forbidden":
         return f"{where} is not a known key{_suggest(error['loc'], str(path[-1]))}"
-    if kind == "missing":
-        table = _place(path[:-1], text, name) if len(path) > 1 else name
-        return f"{table} lacks the key `{path[-1]}`: add it."
     context = error.get("ctx") or {}
     tag = str(context.get("discriminator", "")).strip("'")
-    if kind == "union_tag_not_found":
-        return f"{where} lacks the key `{tag}`: add it."
+    if kind in ("missing", "union_tag_not_found"):
+        *table, key = path if kind == "missing" else (*path, tag)
+        return f"{_place(tuple(table), text, name)} lacks the key `{key}`: add it."
     if kind == "union_tag_invalid":
-        return (
-            f"{where}: `{tag}` is '{context.get('tag')}', which is not one of {context.get('expected_tags')}."
-        )
+        known = context.get("expected_tags")
+        return f"{_place((*path, tag), text, name)} is '{context.get('tag')}', which is not one of {known}."
+    if kind == "string_pattern_mismatch":
+        # The value is not shown: somebody may have put a key there.
+        return f"{where} {_FORMS.get(str(path[-1]), _FORMS['name'])}."
     message = error["msg"].removeprefix("Value error, ")
     shown = error["input"]
     if isinstance(shown, dict | list) or kind == "value_error":
         return f"{where}: {message[0].lower()}{message[1:]}."
-    return f"{where} is {json.dumps(shown, ensure_ascii=False)}: {message[0].lower()}{message[1:]}."
+    return f"{where} is {json.dumps(shown, ensure_ascii=False)[:_SHOWN]}: {message[0].lower()}{message[1:]}."
 
 
-def _path_in_file(loc: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
+def _path_in_file(loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Drop what pydantic adds to a location and the file does not have: the tags of unions, `[key]` marks."""
-    path: list[str | int] = []
-    here: Any = data
-    for index, part in enumerate(loc):
-        last = index == len(loc) - 1
-        in_table = isinstance(here, dict) and part in here
-        if in_table or (isinstance(here, list) and isinstance(part, int) and part < len(here)):
-            here = here[part]
-            path.append(part)
-        elif last and part != "[key]" and not _is_tag(loc, index):
-            path.append(part)
-    return tuple(path)
-
-
-def _is_tag(loc: tuple[str | int, ...], index: int) -> bool:
-    return (str(loc[0]), str(loc[index])) in _UNIONS
+    tag_at = _TAG_AT.get(str(loc[0])) if loc else None
+    return tuple(part for index, part in enumerate(loc) if index != tag_at and part != "[key]")
 
 
 def _place(path: tuple[str | int, ...], text: str, name: str) -> str:

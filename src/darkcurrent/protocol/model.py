@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from darkcurrent.records import ArmName, Record
 
 __all__ = [
     "AnalysisTable",
+    "BatteryBase",
     "BatteryTable",
     "CaptureTable",
     "Configuration",
@@ -19,6 +20,7 @@ __all__ = [
     "FiniteCodeBattery",
     "FunctionConfiguration",
     "GatesTable",
+    "HttpConfiguration",
     "LlamaCppConfiguration",
     "OpenAIChatConfiguration",
     "PairsBattery",
@@ -77,8 +79,8 @@ class PairsColumns(Record):
 
     @model_validator(mode="after")
     def _labels_are_whole(self) -> PairsColumns:
-        given = [self.first, self.second, self.label]
-        if any(given) and not (all(given) and self.labels):
+        given = [bool(self.first), bool(self.second), bool(self.label), bool(self.labels)]
+        if any(given) and not all(given):
             raise ValueError("`first`, `second`, `label` and `labels` go together: give all four or none")
         return self
 
@@ -190,7 +192,7 @@ class OpenAIChatConfiguration(HttpConfiguration):
     """
 
     backend: Literal["openai-chat"]
-    base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^/@\s]+[^@\s]*$")]
+    base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^/@?#\s]+[^@?#\s]*$")]
     api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
 
 
@@ -297,7 +299,7 @@ class AnalysisTable(Record):
 class Protocol(Record):
     """A whole `protocol.toml`."""
 
-    format: Literal[1]
+    format: Annotated[int, Field(ge=1, le=1)]
     study: StudyTable
     battery: BatteryTable
     criteria: Annotated[dict[Name, Criterion], Field(min_length=1)]
@@ -307,12 +309,13 @@ class Protocol(Record):
     gates: GatesTable = GatesTable()
     analysis: AnalysisTable = AnalysisTable()
 
-    @model_validator(mode="after")
-    def _names_are_unique(self) -> Protocol:
-        folded = [configuration.name.casefold() for configuration in self.configuration]
+    @field_validator("configuration")
+    @classmethod
+    def _names_are_unique(cls, configurations: tuple[Configuration, ...]) -> tuple[Configuration, ...]:
+        folded = [configuration.name.casefold() for configuration in configurations]
         doubled = sorted({name for name in folded if folded.count(name) > 1})
         if doubled:
             raise ValueError(
                 f"two configurations are called `{doubled[0]}`: a name must be unique, whatever its case"
             )
-        return self
+        return configurations

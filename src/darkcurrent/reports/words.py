@@ -74,6 +74,11 @@ def _null_words(cell: CellResult, analysis: Analysis) -> str:
     return text + "."
 
 
+_DEGENERATE = (
+    "within each stratum every item scored alike, so that the bound has no width, which is no certainty"
+)
+
+
 def _which_slot(a: int, b: int) -> str:
     most, slot = max((a, "the first"), (b, "the second"))
     if most == a + b:
@@ -90,6 +95,8 @@ def _utility_words(cell: CellResult, analysis: Analysis) -> str:
     if signal.lower is not None and threshold is not None:
         verb = "reaches" if signal.lower >= threshold else "misses"
         text += f" (lower bound {number(signal.lower)} {verb} {number(threshold, 2)})"
+    if signal.degenerate is not None:
+        text += f"; {_DEGENERATE}"
     ab, ba = signal.orders["AB"], signal.orders["BA"]
     if ab.n and ba.n and abs(ab.success / ab.n - ba.success / ba.n) >= 0.1:
         text += f"; by order: {share(ab.success, ab.n)} where it stood first, {share(ba.success, ba.n)} where second"

@@ -6,9 +6,11 @@ convolution is made. Three things keep the error at rounding level, which tests 
 arithmetic and with direct convolution:
 
 - Bernstein's inequality bounds what lies outside the window by exp(-80), so nothing folds back into it.
-- log phi is taken from phi - 1, which is computed without cancellation, so that a power of 100,000 does not
-  multiply a rounding error. Every angle is a whole multiple of one step and is reduced exactly.
-- What is smaller than the FFT's own noise is set to zero: noise never becomes probability.
+- log phi is taken from phi - 1 with the origin at a possible value near the mean, where it has no harmful
+  cancellation, so that a power of 100,000 does not multiply a rounding error of 1. Every angle is a whole
+  multiple of one step and is reduced exactly.
+- The masses below zero that an FFT returns show its noise. What is not well above it is set to zero: noise
+  never becomes probability.
 
 A quantile far in the lower tail is read from the exponentially tilted law, whose bulk lies where the quantile
 is.
@@ -22,20 +24,30 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Draws", "Law", "law_of_sum", "lower_quantile", "quantile", "window_width"]
+__all__ = [
+    "Draws",
+    "Law",
+    "drop_noise",
+    "law_of_sum",
+    "lower_quantile",
+    "quantile",
+    "reach",
+    "table_size",
+    "unroll",
+]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _TAIL = 80.0
-_NOISE = 16 * np.finfo(np.float64).eps
-_SLACK = 1e-11
+_ABOVE_NOISE = 4.0
+_SLACK = 1e-10
 _TILT_BELOW = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """What is summed: for every stratum h, ``sizes[h]`` draws, each worth ``multipliers[h] * values[j]``.
+    """What is summed: for every stratum, as many draws as its size.
 
     Attributes
     ----------
@@ -45,14 +57,23 @@ class Draws:
         Probability of each value in each stratum; rows add up to 1.
     sizes : numpy.ndarray of int64, shape (H,)
         Draws per stratum, 1 or more.
-    multipliers : numpy.ndarray of int64, shape (H,)
-        Worth of a unit of value in each stratum, 1 or more.
     """
 
     values: Ints
     chances: Floats
     sizes: Ints
-    multipliers: Ints
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Mean and variance of one draw, by stratum."""
+        means = self.chances @ self.values
+        deviations = self.values - means[:, None]
+        return means, (self.chances * deviations**2).sum(axis=1)
+
+    def extremes(self) -> tuple[Ints, Ints]:
+        """Least and largest possible value of one draw, by stratum."""
+        held = self.chances > 0
+        last = self.values.size - 1 - np.argmax(held[:, ::-1], axis=1)
+        return self.values[np.argmax(held, axis=1)], self.values[last]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,48 +86,59 @@ class Law:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    centres: Ints  # a whole number near the mean of a draw, by stratum
+    centres: Ints  # the possible value nearest to the mean of a draw, by stratum
     centre: int  # the sum when every draw is at its centre
     low: int  # the window's ends, counted from the centre
     high: int
 
 
-def window_width(draws: Draws) -> int:
-    """Return how many consecutive whole numbers `law_of_sum` has to cover."""
-    window = _window(draws)
-    return window.high - window.low + 1
+def table_size(draws: Draws) -> int:
+    """Return the entries of the largest table that `law_of_sum` builds: eight bytes each, four at a time."""
+    return draws.values.size * (_points(_window(draws)) // 2 + 1)
 
 
 def law_of_sum(draws: Draws) -> Law:
     """Return the law of the sum, up to a mass of exp(-80) outside of what is returned."""
     window = _window(draws)
-    width = window.high - window.low + 1
-    points = 1 << (width - 1).bit_length()
+    points = _points(window)
     angles = np.arange(points) * (2.0 * math.pi / points)
     sine = np.sin(angles)
     versine = 2.0 * np.sin(angles / 2.0) ** 2
     frequencies = np.arange(points // 2 + 1)
     log_size = np.zeros(frequencies.size)
     phase = np.zeros(frequencies.size)
-    for chances, size, multiplier, centre in zip(
-        draws.chances, draws.sizes, draws.multipliers, window.centres, strict=True
-    ):
+    for chances, size, centre in zip(draws.chances, draws.sizes, window.centres, strict=True):
         held = np.flatnonzero(chances)
-        steps = multiplier * (draws.values[held] - centre)
-        places = (steps[:, None] * frequencies) & (points - 1)
+        places = ((draws.values[held] - centre)[:, None] * frequencies) & (points - 1)
         real = -(chances[held] @ versine[places])
         imaginary = -(chances[held] @ sine[places])
         log_size += size * _log_modulus(real, imaginary)
         phase += size * np.arctan2(imaginary, 1.0 + real)
     masses = np.fft.irfft(np.exp(log_size + 1j * phase), points)
-    masses[masses < _NOISE * masses.max()] = 0.0
-    return Law(window.centre + window.low, np.roll(masses, -window.low)[:width])
+    return unroll(drop_noise(masses), window.centre, window.low, window.high)
+
+
+def unroll(masses: Floats, origin: int, low: int, high: int) -> Law:
+    """Cut ``origin + low`` to ``origin + high`` out of masses that wrap around and have ``origin`` first."""
+    return Law(origin + low, np.roll(masses, -low)[: high - low + 1])
+
+
+def reach(variance: float, largest_range: float) -> float:
+    """How far a sum of independent terms gets from its mean, but for a chance of exp(-80) (Bernstein)."""
+    step = _TAIL * largest_range / 3.0
+    return step + math.sqrt(step * step + 2.0 * _TAIL * variance)
+
+
+def drop_noise(masses: Floats) -> Floats:
+    """Return masses from an inverse FFT with those that are not well above its rounding error set to zero."""
+    rounding = 2.0 * np.finfo(np.float64).eps * float(masses.max())
+    return np.where(masses < _ABOVE_NOISE * max(rounding, -float(masses.min())), 0.0, masses)
 
 
 def quantile(law: Law, level: float) -> int:
     """Return the smallest whole number whose cumulative probability is at least ``level``.
 
-    A cumulative probability that falls short of ``level`` by less than 1e-11 of it counts as reaching it, so
+    A cumulative probability that falls short of ``level`` by less than 1e-10 of it counts as reaching it, so
     that exact equality never depends on a rounding error.
     """
     reached = np.cumsum(law.masses) >= level * (1.0 - _SLACK)
@@ -123,21 +155,19 @@ def lower_quantile(draws: Draws, law: Law, level: float) -> int:
     if level >= _TILT_BELOW:
         return quantile(law, level)
     wanted = -math.log(level)
-    first = np.argmax(draws.chances > 0, axis=1)
-    rarest = -float(draws.sizes @ np.log(draws.chances[np.arange(first.size), first]))
+    least, _ = draws.extremes()
+    rarest = -float(draws.sizes @ np.log(draws.chances[draws.values == least[:, None]]))
     if rarest <= wanted + _SLACK:
-        return int(draws.sizes @ (draws.multipliers * draws.values[first]))
+        return int(draws.sizes @ least)
     centres = _window(draws).centres
     low, high = -1.0, 0.0
-    while (tilted := _tilt(draws, centres, low)).rate < wanted:
+    while _tilt(draws, centres, low).rate < wanted:
         low, high = 2.0 * low, low
-    while tilted.rate > wanted + 0.25:
+    while (tilted := _tilt(draws, centres, low)).rate > wanted + 0.25:
         middle = (low + high) / 2.0
-        tilted = _tilt(draws, centres, middle)
-        low, high = (middle, high) if tilted.rate >= wanted else (low, middle)
-        tilted = tilted if tilted.rate >= wanted else _tilt(draws, centres, low)
+        low, high = (middle, high) if _tilt(draws, centres, middle).rate >= wanted else (low, middle)
     bent = law_of_sum(tilted.draws)
-    offset = bent.start - int(draws.sizes @ (draws.multipliers * centres))
+    offset = bent.start - int(draws.sizes @ centres)
     exponents = tilted.cumulant - tilted.theta * (offset + np.arange(bent.masses.size)) + wanted
     reached = np.cumsum(bent.masses * np.exp(np.minimum(exponents, 600.0))) >= 1.0 - _SLACK
     return bent.start + int(np.argmax(reached))
@@ -152,7 +182,7 @@ class _Tilted:
 
 
 def _tilt(draws: Draws, centres: Ints, theta: float) -> _Tilted:
-    worth = draws.multipliers[:, None] * (draws.values - centres[:, None])
+    worth = draws.values - centres[:, None]
     with np.errstate(divide="ignore"):
         logits = np.log(draws.chances) + theta * worth
     top = logits.max(axis=1)
@@ -161,26 +191,24 @@ def _tilt(draws: Draws, centres: Ints, theta: float) -> _Tilted:
     chances = weights / totals[:, None]
     cumulant = float(draws.sizes @ (top + np.log(totals)))
     mean = float(draws.sizes @ (chances * worth).sum(axis=1))
-    bent = Draws(draws.values, chances, draws.sizes, draws.multipliers)
+    bent = Draws(draws.values, chances, draws.sizes)
     return _Tilted(bent, theta, cumulant, theta * mean - cumulant)
 
 
 def _window(draws: Draws) -> _Window:
-    means = draws.chances @ draws.values
-    centres = np.rint(means).astype(np.int64)
-    spread = (draws.values - centres[:, None]) * draws.multipliers[:, None]
-    centre = int(draws.sizes @ (draws.multipliers * centres))
-    mean = float(draws.sizes @ (draws.chances * spread).sum(axis=1))
-    # the second moment about a whole number is at least the variance: a wider window is a safe one
-    variance = float(draws.sizes @ (draws.chances * spread**2).sum(axis=1))
-    held = draws.chances > 0
-    least = np.where(held, spread, spread.max()).min(axis=1)
-    most = np.where(held, spread, spread.min()).max(axis=1)
-    step = _TAIL * float((most - least).max()) / 3.0
-    reach = step + math.sqrt(step * step + 2.0 * _TAIL * variance)
-    low = max(math.floor(mean - reach), int(draws.sizes @ least))
-    high = min(math.ceil(mean + reach), int(draws.sizes @ most))
-    return _Window(centres, centre, low, high)
+    means, variances = draws.moments()
+    distances = np.where(draws.chances > 0, np.abs(draws.values - means[:, None]), np.inf)
+    centres = draws.values[np.argmin(distances, axis=1)]
+    least, most = draws.extremes()
+    mean = float(draws.sizes @ (means - centres))
+    far = reach(float(draws.sizes @ variances), float((most - least).max()))
+    low = max(math.floor(mean - far), int(draws.sizes @ (least - centres)))
+    high = min(math.ceil(mean + far), int(draws.sizes @ (most - centres)))
+    return _Window(centres, int(draws.sizes @ centres), low, high)
+
+
+def _points(window: _Window) -> int:
+    return 1 << (window.high - window.low).bit_length()
 
 
 def _log_modulus(real: Floats, imaginary: Floats) -> Floats:

@@ -10,39 +10,57 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from darkcurrent.stats._convolution import Draws, law_of_sum, lower_quantile, window_width
+from darkcurrent.errors import StatsInputError
+from darkcurrent.stats._convolution import Draws, law_of_sum, lower_quantile, table_size
+from darkcurrent.stats._grid import LOWEST_LEVEL, enclose
 from darkcurrent.stats._lattice import LARGEST_DENOMINATOR, Lattice, find_lattice, round_to_lattice
 from darkcurrent.stats._resampling import resampled_sums
 
-__all__ = ["Sample", "exact_quantiles", "monte_carlo_quantiles", "tabulate"]
+__all__ = ["Bounds", "Sample", "find_bounds", "tabulate"]
 
-_LARGEST_TABLE = 1 << 22
-"""Entries of the largest table of angles: 32 MB."""
+_LARGEST_TABLE = 1 << 21
+"""Entries of the largest table of the exact method: 16 MB."""
+
+_ROUNDED = "Strata of these sizes share no coarse lattice: bounds are rounded outward to a fine one."
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Quantiles, the method that found them, their outward rounding, and what is to be said of it."""
+
+    method: str
+    values: list[float]
+    resolution: float = 0.0
+    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Scores as counts of distinct values by stratum: the order of rows is gone from here on.
+    """Scores sorted within sorted strata: the order of rows is gone from here on.
 
     Attributes
     ----------
-    distinct : numpy.ndarray of float64, shape (J,)
-        Distinct scores, ascending.
-    counts : numpy.ndarray of int64, shape (H, J)
-        Items of each stratum with each score.
+    lattice : Lattice
+        Of the distinct scores.
+    rational : bool
+        Whether the scores lie on the lattice; otherwise they were rounded to it.
+    codes : numpy.ndarray of int64, shape (n,)
+        Places of the scores among the distinct ones, stratum by stratum, ascending within each.
     sizes : numpy.ndarray of int64, shape (H,)
         Items of each stratum, 1 or more.
     equal : bool
         Whether strata weigh the same; otherwise each weighs its share of the items.
-    lattice : Lattice or None
-        Where the distinct scores lie on one.
     """
 
-    distinct: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int64]
+    lattice: Lattice
+    rational: bool
+    codes: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]
     equal: bool
-    lattice: Lattice | None
+
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Place of the first item of every stratum."""
+        return np.cumsum(self.sizes) - self.sizes
 
     def multipliers(self) -> list[int]:
         """Whole numbers that a draw's weight in each stratum is proportional to."""
@@ -51,70 +69,112 @@ class Sample:
         common = math.lcm(*self.sizes.tolist())
         return [common // size for size in self.sizes.tolist()]
 
+    def varies(self) -> bool:
+        """Whether any stratum holds two different scores."""
+        starts = self.starts()
+        return bool((self.codes[starts] != self.codes[starts + self.sizes - 1]).any())
+
+    def chances(self) -> npt.NDArray[np.float64]:
+        """Share of every distinct score in every stratum, shape (H, distinct)."""
+        shape = self.sizes.size, self.lattice.units.size
+        rows = np.repeat(np.arange(shape[0]), self.sizes)
+        counts = np.bincount(rows * shape[1] + self.codes, minlength=shape[0] * shape[1])
+        return counts.reshape(shape) / self.sizes[:, None]
+
+    def sums(self) -> list[int]:
+        """Sum of every stratum's scores in units of the lattice."""
+        totals: list[int] = np.add.reduceat(self.lattice.units[self.codes], self.starts()).tolist()
+        return totals
+
     def means(self) -> list[float]:
         """Mean of every stratum."""
-        if self.lattice is None:
-            return [float(mean) for mean in (self.counts @ self.distinct) / self.sizes]
-        sums = (self.counts @ self.lattice.units).tolist()
-        return list(map(self.lattice.score, sums, self.sizes.tolist()))
+        return list(map(self.lattice.score, self.sums(), self.sizes.tolist()))
 
     def mean(self) -> float:
         """Weighted mean."""
-        multipliers, sizes = self.multipliers(), self.sizes.tolist()
-        if self.lattice is None:
-            shares = [1 / len(sizes)] * len(sizes) if self.equal else [size / sum(sizes) for size in sizes]
-            return math.fsum(map(operator.mul, shares, self.means()))
-        sums = (self.counts @ self.lattice.units).tolist()
-        total = sum(map(operator.mul, multipliers, sums))
-        return self.lattice.score(total, sum(map(operator.mul, multipliers, sizes)))
+        multipliers = self.multipliers()
+        total = sum(map(operator.mul, multipliers, self.sums()))
+        return self.lattice.score(total, sum(map(operator.mul, multipliers, self.sizes.tolist())))
 
 
-def tabulate(
-    scores: npt.NDArray[np.float64], index: npt.NDArray[np.intp], strata: int, equal: bool
-) -> Sample:
-    """Count the scores, shape (n,) with n >= 1, by stratum, given the stratum's index of every item."""
+def tabulate(scores: npt.NDArray[np.float64], index: npt.NDArray[np.intp], equal: bool) -> Sample:
+    """Sort the scores, shape (n,) with n >= 1, by stratum, given the stratum's index of every item."""
     distinct, code = np.unique(scores, return_inverse=True)
-    flat = np.bincount(index * distinct.size + code, minlength=strata * distinct.size)
-    counts = flat.reshape(strata, distinct.size).astype(np.int64)
-    return Sample(distinct, counts, counts.sum(axis=1), equal, find_lattice(distinct))
-
-
-def exact_quantiles(sample: Sample, levels: Sequence[float]) -> list[float] | str:
-    """Quantiles of the resampled mean from its exact law, or the reason why that is not computed."""
-    if sample.lattice is None:
-        return (
-            f"The scores have no common denominator up to {LARGEST_DENOMINATOR}, so the bounds are from "
-            "Monte-Carlo draws."
-        )
-    multipliers = sample.multipliers()
-    draws = Draws(
-        sample.lattice.units,
-        sample.counts / sample.sizes[:, None],
-        sample.sizes,
-        np.array([min(multiplier, _LARGEST_TABLE) for multiplier in multipliers], dtype=np.int64),
+    keys = np.sort(index * distinct.size + code)
+    lattice = find_lattice(distinct)
+    return Sample(
+        lattice or round_to_lattice(distinct),
+        lattice is not None,
+        keys % distinct.size,
+        np.bincount(index),
+        equal,
     )
-    if max(multipliers) > _LARGEST_TABLE or window_width(draws) * sample.distinct.size > _LARGEST_TABLE:
+
+
+def find_bounds(sample: Sample, levels: Sequence[float], method: str, draws: int, seed: int) -> Bounds:
+    """Quantiles of the resampled mean by ``method``, or by Monte Carlo where the exact one cannot be had."""
+    remark = None
+    if method == "exact":
+        exact = _exact_bounds(sample, levels)
+        if not isinstance(exact, str):
+            return exact
+        remark = f"{exact}, so the bounds are from Monte-Carlo draws."
+    return _monte_carlo_bounds(sample, levels, draws, seed, remark)
+
+
+def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
+    """Return the exact bounds, or the beginning of a sentence that says why there are none."""
+    lattice = sample.lattice
+    if not sample.varies():
+        return Bounds("exact", [sample.mean()] * len(levels))
+    if not sample.rational:
+        return f"The scores have no common denominator up to {LARGEST_DENOMINATOR:,}"
+    draws = Draws(lattice.units, sample.chances(), sample.sizes)
+    if table_size(draws) > _LARGEST_TABLE:
+        return "The lattice of these scores is too fine for the exact method"
+    if not sample.equal or (sample.sizes == sample.sizes[0]).all():
+        law = law_of_sum(draws)
+        weight = int(sample.sizes.sum())
+        return Bounds("exact", [lattice.score(lower_quantile(draws, law, level), weight) for level in levels])
+    if min(levels) < LOWEST_LEVEL:
         return (
-            "The common lattice of these scores, strata and weights is too fine for the exact method, so the "
-            "bounds are from Monte-Carlo draws."
+            f"Equal weights of strata of unequal sizes have no exact method below a level of {LOWEST_LEVEL:g}"
         )
-    law = law_of_sum(draws)
-    weight = int(draws.multipliers @ draws.sizes)
-    sums = [lower_quantile(draws, law, level) for level in levels]
-    return [sample.lattice.score(total, weight) for total in sums]
+    ends, slack, steps = enclose(draws, levels)
+    weight = steps * sample.sizes.size
+    most = int(lattice.units.max()) * weight
+    # outward: the lower end for a lower bound, the upper end for an upper one
+    outward = [
+        end if level <= 0.5 else min(end + slack, most) for end, level in zip(ends, levels, strict=True)
+    ]
+    return Bounds(
+        "exact",
+        [lattice.score(total, weight) for total in outward],
+        resolution=float(lattice.step * slack / weight),
+        remark=_ROUNDED if slack else None,
+    )
 
 
-def monte_carlo_quantiles(sample: Sample, levels: Sequence[float], draws: int, seed: int) -> list[float]:
-    """Quantiles of ``draws`` resampled means: the smallest whose share of the draws is at least the level."""
-    lattice = sample.lattice or round_to_lattice(sample.distinct)
-    groups = [np.repeat(lattice.units, counts) for counts in sample.counts]
+def _monte_carlo_bounds(
+    sample: Sample, levels: Sequence[float], draws: int, seed: int, remark: str | None
+) -> Bounds:
+    if min(levels) * draws < 1.0 - 1e-9:
+        least = math.ceil(1.0 / min(levels))
+        raise StatsInputError(
+            f"A bound at level {min(levels):g} needs {least:,} or more draws, not {draws:,}."
+        )
+    lattice = sample.lattice
+    groups = np.split(lattice.units[sample.codes], sample.starts()[1:])
     sums = resampled_sums(groups, draws, seed)
+    # a level times the draws that is whole up to rounding is that whole number
     ranks = [math.ceil(round(level * draws, 6)) - 1 for level in levels]
-    if not sample.equal:
+    if sample.equal:
+        means = np.zeros(draws)
+        for row, size in zip(sums, sample.sizes.tolist(), strict=True):
+            means += row / size
+        means = np.sort(means / sample.sizes.size)
+        values = [float(lattice.origin) + float(lattice.step) * float(means[rank]) for rank in ranks]
+    else:
         totals = np.sort(sums.sum(axis=0))
-        return [lattice.score(int(totals[rank]), int(sample.sizes.sum())) for rank in ranks]
-    means = np.zeros(draws)
-    for row, size in zip(sums, sample.sizes.tolist(), strict=True):
-        means += row / size
-    means = np.sort(means / sample.sizes.size)
-    return [float(lattice.origin) + float(lattice.step) * float(means[rank]) for rank in ranks]
+        values = [lattice.score(int(totals[rank]), int(sample.sizes.sum())) for rank in ranks]
+    return Bounds("monte-carlo", values, remark=remark)

@@ -8,6 +8,16 @@ from __future__ import annotations
 from darkcurrent.verdicts.contract import Contract
 from darkcurrent.verdicts.reading import CONTRACTS, get_contract, parse_verdict
 from darkcurrent.verdicts.reasons import REASONS
-from darkcurrent.verdicts.verdict import Verdict
+from darkcurrent.verdicts.sensitivity import read_under_every
+from darkcurrent.verdicts.verdict import Verdict, invalid
 
-__all__ = ["CONTRACTS", "REASONS", "Contract", "Verdict", "get_contract", "parse_verdict"]
+__all__ = [
+    "CONTRACTS",
+    "REASONS",
+    "Contract",
+    "Verdict",
+    "get_contract",
+    "invalid",
+    "parse_verdict",
+    "read_under_every",
+]

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from darkcurrent.verdicts.json_text import TooDeepError, decode, ends_early, first_objects
+from darkcurrent.verdicts.json_text import TooDeepError, count_objects, decode, ends_early
 from darkcurrent.verdicts.reasons import rank
 from darkcurrent.verdicts.verdict import Verdict, invalid
 
-__all__ = ["JSON_TESTS", "TEXT_TESTS", "explain", "is_error_text", "split_reasoning"]
+__all__ = ["FREE_TEXT_TESTS", "JSON_TESTS", "TEXT_TESTS", "explain", "is_error_text", "split_reasoning"]
 
 # How clients, gateways and evaluation scripts write a failure into the place of an answer. Anchored at the
 # start: a judge that discusses an error further on is not one. "ERROR:" in capitals is one, and so is an
@@ -45,8 +45,11 @@ _REFUSAL = re.compile(
     (?:(?:i\ am|i'm|i’m)\ (?:very\ |so\ )?sorry\b\W{0,3}+|sorry\b\W{0,3}+|i\ apologi[sz]e\b\W{0,3}+
       |unfortunately\b\W{0,3}+|as\ an\ ai(?:\ language)?(?:\ model|\ assistant)?\b\W{0,3}+)*+
     (?:but\ )?
-    (?:i\ (?:cannot|can\ not|can't|can’t|won't|won’t|will\ not|must\ decline|have\ to\ decline|decline)
-      |i(?:\ am|'m|’m)\ (?:unable|not\ able|not\ allowed|not\ permitted))\b
+    (?:i\ (?:must|have\ to)\ decline\b
+      |(?:i\ (?:cannot|can\ not|can't|can’t|won't|won’t|will\ not)
+        |i(?:\ am|'m|’m)\ (?:unable|not\ able|not\ allowed|not\ permitted)\ to)
+       \ (?:help|assist|comply|provide|answer|respond|evaluate|judge|assess|compare|rate|rank|choose|select
+        |pick|decide|continue|fulfill?|engage|discuss|create|generate|complete|do\ (?:that|this))\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -62,7 +65,7 @@ def is_error_text(text: str) -> bool:
     return _ERROR_TEXT.match(text) is not None
 
 
-def split_reasoning(text: str) -> str | Verdict:
+def split_reasoning(text: str) -> tuple[str, str | None]:
     """Take the one think block off that a reply may begin with, and return what follows it.
 
     A reply is ``[white space "<think>" thought "</think>"] answer``, where neither part holds a tag. Anything
@@ -70,27 +73,26 @@ def split_reasoning(text: str) -> str | Verdict:
 
     Returns
     -------
-    str or Verdict
-        The answer; or `reasoning-only` when nothing but white space follows the block or it is never closed,
-        and `reasoning-inside` when tags stand anywhere else.
+    answer : str
+        The text after the block, or all of it when there is no tag.
+    reason : str or None
+        `reasoning-only` when the block is never closed or nothing but white space follows it,
+        `reasoning-inside` when tags stand anywhere else; the answer is empty then.
     """
     if _OPENING not in text and _CLOSING not in text:
-        return text
+        return text, None
     head, opening, rest = text.partition(_OPENING)
-    thought, closing, answer = rest.partition(_CLOSING)
-    if (
-        head.strip()
-        or not opening
-        or any(tag in part for part in (thought, answer) for tag in (_OPENING, _CLOSING))
-    ):
-        return invalid("reasoning-inside")
-    if not closing or not answer.strip():
-        return invalid("reasoning-only")
-    return answer
+    thought, _, answer = rest.partition(_CLOSING)
+    stray = any(tag in part for part in (thought, answer) for tag in (_OPENING, _CLOSING))
+    if head.strip() or not opening or stray:
+        return "", "reasoning-inside"
+    if not answer.strip():
+        return "", "reasoning-only"
+    return answer, None
 
 
 def _reasoning_only(text: str) -> bool:
-    return split_reasoning(text) is invalid("reasoning-only")
+    return split_reasoning(text)[1] == "reasoning-only"
 
 
 def _reasoning_inside(text: str) -> bool:
@@ -98,7 +100,7 @@ def _reasoning_inside(text: str) -> bool:
 
 
 def _too_deep(text: str) -> bool:
-    for read in (decode, first_objects):
+    for read in (decode, count_objects):
         try:
             read(text)
         except TooDeepError:
@@ -119,11 +121,11 @@ def _fenced(text: str) -> bool:
 
 
 def _several_objects(text: str) -> bool:
-    return len(first_objects(text)) > 1
+    return count_objects(text) > 1
 
 
 def _prose_around(text: str) -> bool:
-    return bool(first_objects(text))
+    return count_objects(text) > 0
 
 
 def _refusal_like(text: str) -> bool:
@@ -142,6 +144,9 @@ TEXT_TESTS: Final[Tests] = {
 }
 """Reason to its test, most specific first, for a text whose declared form is not JSON."""
 
+FREE_TEXT_TESTS: Final[Tests] = {"refusal-like": _refusal_like}
+"""The same for the answer of a contract that allows free text: fences and marks are part of it."""
+
 JSON_TESTS: Final[Tests] = {
     "truncated": ends_early,
     "reasoning-only": _reasoning_only,
@@ -154,7 +159,7 @@ JSON_TESTS: Final[Tests] = {
     "prose-around": _prose_around,
     "refusal-like": _refusal_like,
 }
-"""The same for a text that is not JSON where one JSON object is declared."""
+"""The tests of a text that is not JSON where one JSON object is declared."""
 
 
 def explain(text: str, tests: Tests, otherwise: str) -> Verdict:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-__all__ = ["MAX_DEPTH", "WHITESPACE", "Number", "TooDeepError", "decode", "ends_early", "first_objects"]
+__all__ = ["MAX_DEPTH", "WHITESPACE", "TooDeepError", "count_objects", "decode", "ends_early"]
 
 MAX_DEPTH: Final = 64
 """The deepest nesting of arrays and objects that is read. The interpreter's own limit differs by version."""
@@ -14,7 +14,7 @@ MAX_DEPTH: Final = 64
 WHITESPACE: Final = " \t\n\r"
 """What RFC 8259 calls white space, and nothing else."""
 
-_LONGEST_INTEGER = 18  # digits; a longer one is no label, and Python refuses to convert above 4,300
+_LONGEST_INTEGER = 18  # characters; Python refuses to convert more than 4,300 digits to int
 _MOST_STARTS = 32  # places at which an object inside other text is looked for
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _OPEN_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+\\?\Z', re.DOTALL)
@@ -24,15 +24,8 @@ class TooDeepError(ValueError):
     """The text nests deeper than `MAX_DEPTH`."""
 
 
-class Number:
-    """A JSON number that is not a short integer: it has a type, and equals no label."""
-
-
-_NUMBER = Number()
-
-
-def _integer(digits: str) -> int | Number:
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else _NUMBER
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
 
 
 def _refuse_constant(name: str) -> Any:
@@ -44,7 +37,6 @@ def _refuse_constant(name: str) -> Any:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=tuple,
     parse_int=_integer,
-    parse_float=lambda _: _NUMBER,
     parse_constant=_refuse_constant,
 )
 _decode = _DECODER.decode
@@ -70,8 +62,8 @@ def _check_depth(text: str, start: int = 0) -> None:
 def decode(text: str) -> Any:
     """Read exactly one RFC 8259 value with nothing but white space around it.
 
-    Objects are tuples of (key, value) pairs in their order, arrays are lists, numbers are `int` up to 18
-    characters and a `Number` beyond or with a fraction or exponent.
+    Objects are tuples of (key, value) pairs in their order and arrays are lists. An integer of more than 18
+    characters becomes a float, like every number with a fraction or an exponent: no label is a float.
 
     Raises
     ------
@@ -97,28 +89,30 @@ def ends_early(text: str) -> bool:
     return False
 
 
-def first_objects(text: str, limit: int = 2) -> list[tuple[int, int, Any]]:
-    """Find the first outermost, non-empty JSON objects inside other text: (start, end, value) of each.
+def count_objects(text: str) -> int:
+    """Count the outermost, non-empty JSON objects inside other text: 0, 1, or 2 for more than one.
 
-    At most 32 opening braces are tried, so that no text makes the search long.
+    What is read of a broken object belongs to it: the search goes on where it breaks, and ends where NaN or
+    Infinity breaks it. At most 32 opening braces are tried, so that no text makes the search long.
 
     Raises
     ------
     TooDeepError
         If one of them nests deeper than `MAX_DEPTH`.
     """
-    found: list[tuple[int, int, Any]] = []
+    found = 0
     start = text.find("{")
     for _ in range(_MOST_STARTS):
-        if start < 0 or len(found) == limit:
+        if start < 0 or found == 2:
             break
         _check_depth(text, start)
         try:
             value, end = _DECODER.raw_decode(text, start)
-        except json.JSONDecodeError:
-            end = start + 1
+        except json.JSONDecodeError as error:
+            if error.doc is not text:  # raised by _refuse_constant, which does not know the place
+                break
+            end = max(error.pos, start + 1)
         else:
-            if value:
-                found.append((start, end, value))
+            found += bool(value)
         start = text.find("{", end)
     return found

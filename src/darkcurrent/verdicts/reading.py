@@ -6,12 +6,17 @@ import dataclasses
 from typing import Any, Final
 
 from darkcurrent.errors import UsageError
-from darkcurrent.verdicts.contract import Contract, Label, Legacy, SoleObject
+from darkcurrent.verdicts.contract import Contract
+from darkcurrent.verdicts.json_contracts import JsonField, Legacy, SoleObject
+from darkcurrent.verdicts.pattern import Regex
+from darkcurrent.verdicts.text_contracts import Bracket, Label, ScorePair
 from darkcurrent.verdicts.verdict import Verdict, invalid
 
-__all__ = ["CONTRACTS", "get_contract", "parse_verdict"]
+__all__ = ["CONTRACTS", "PLAIN_CONTRACTS", "get_contract", "parse_verdict"]
 
-CONTRACTS: Final[dict[str, type[Contract]]] = {kind.name: kind for kind in (SoleObject, Legacy, Label)}
+CONTRACTS: Final[dict[str, type[Contract]]] = {
+    kind.name: kind for kind in (SoleObject, Legacy, Label, Bracket, JsonField, ScorePair, Regex)
+}
 """Every contract by the name it has in a protocol."""
 
 # OpenAI and its kin, then Anthropic. Every other finish reason, and none, leaves the decision to the text: a
@@ -43,19 +48,20 @@ def get_contract(name: str, **options: Any) -> Contract:
     kind = CONTRACTS.get(name)
     if kind is None:
         raise UsageError(f"There is no contract {name!r}: declare one of {', '.join(CONTRACTS)}.")
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    for option in options:
-        if option not in fields:
-            known = ", ".join(fields) or "none"
-            raise UsageError(f"Contract {name} has no option {option!r}: remove it (known options: {known}).")
-    for field in fields.values():
-        required = field.default is field.default_factory is dataclasses.MISSING
-        if required and field.name not in options:
-            raise UsageError(f"Contract {name} needs the option {field.name!r}: declare it.")
+    known = {option.name: option for option in kind.options()}
+    for option in options.keys() - known.keys():
+        names = ", ".join(known) or "none"
+        raise UsageError(f"Contract {name} has no option {option!r}: remove it (its options: {names}).")
+    for option, field in known.items():
+        if option not in options and field.default is field.default_factory is dataclasses.MISSING:
+            raise UsageError(f"Contract {name} needs the option {option!r}: declare it.")
     return kind(**options)
 
 
-_PLAIN: Final = {name: kind() for name, kind in CONTRACTS.items()}
+PLAIN_CONTRACTS: Final[dict[str, Contract]] = {
+    name: get_contract(name) for name in CONTRACTS if name != Regex.name
+}
+"""Every contract that can do without options, with its defaults."""
 
 
 def parse_verdict(
@@ -100,7 +106,7 @@ def parse_verdict(
     'truncated'
     """
     if isinstance(contract, str):
-        contract = _PLAIN.get(contract) or get_contract(contract)
+        contract = PLAIN_CONTRACTS.get(contract) or get_contract(contract)
     if finish_reason != "stop":
         if finish_reason in _FILTERED:
             return invalid("filtered")

@@ -6,9 +6,9 @@ from typing import Final, Literal, NamedTuple
 
 from darkcurrent.verdicts.reasons import REASONS
 
-__all__ = ["LABELS", "Label", "Verdict", "invalid"]
+__all__ = ["LABELS", "Choice", "Verdict", "invalid"]
 
-Label = Literal["A", "B", "tie"]
+Choice = Literal["A", "B", "tie"]
 """The slot that is preferred, or neither."""
 
 
@@ -23,7 +23,7 @@ class Verdict(NamedTuple):
         A code of `darkcurrent.verdicts.REASONS` when the reply is not a valid answer.
     """
 
-    value: Label | None
+    value: Choice | None
     reason: str | None
 
 

@@ -20,7 +20,7 @@ def built_in_rubrics() -> list[str]:
 
 
 def rubric_text(name: str, criterion: Criterion, folder: Path) -> str:
-    """Return the system message of a criterion, exactly as its file holds it.
+    """Return the system message of a criterion, exactly as its file holds it, but for a byte-order mark at its head.
 
     Parameters
     ----------
@@ -35,12 +35,14 @@ def rubric_text(name: str, criterion: Criterion, folder: Path) -> str:
         path = folder / criterion.rubric_file
         try:
             text = path.read_bytes().decode("utf-8-sig")
-        except FileNotFoundError as error:
+        except UnicodeDecodeError as error:
             raise ProtocolError(
-                f"`criteria.{name}.rubric_file`: there is no {path}: name an existing text file."
+                f"`criteria.{name}.rubric_file`: {path} is not UTF-8 text: save it as UTF-8."
             ) from error
-        except (UnicodeDecodeError, IsADirectoryError) as error:
-            raise ProtocolError(f"`criteria.{name}.rubric_file`: {path} is not a UTF-8 text file.") from error
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+            raise ProtocolError(
+                f"`criteria.{name}.rubric_file`: {path} cannot be read: name an existing text file."
+            ) from error
     else:
         known = built_in_rubrics()
         if criterion.rubric not in known:
