@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from darkcurrent._version import __version__
 from darkcurrent.capture.campaign import Campaign, CampaignState, Progress, campaign_state
-from darkcurrent.capture.journal import Journal, JournalSummary, Row, read_journal
+from darkcurrent.capture.journal import Journal, JournalSummary, Row, check_header, read_journal
 from darkcurrent.errors import CaptureError, JournalLockedError, ModelMismatchError
 from darkcurrent.judges import Identity, local_artifacts, open_judge, served_names
 from darkcurrent.judges.base import RequestFailed
@@ -84,6 +84,8 @@ def run_campaign(
         Where the backend does not answer before the first call, or the journal cannot be written.
     ModelMismatchError
         Where a local artifact or the list of served models is not what was declared.
+    IntegrityError
+        Where the journal was edited or belongs to another study.
     KeyboardInterrupt
         After Ctrl-C, once what was in flight has been written down.
     """
@@ -104,6 +106,8 @@ def run_campaign(
         }
         # The journal is opened for writing only with an opened backend: a service that is down leaves no trace.
         before = read_journal(path, visit) if path.exists() else None
+        if before is not None:
+            check_header(path, before, header)
         state = campaign_state(before, len(calls))
         if state not in ("NOT STARTED", "INTERRUPTED"):
             return state
