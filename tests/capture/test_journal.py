@@ -299,7 +299,7 @@ def read_only(written):
     """The journal in folders that may be read by everybody and written by nobody but root."""
     # A folder of its own: pytest's are closed to others, and are shared with tests that run beside this one.
     with tempfile.TemporaryDirectory() as outer:
-        os.chmod(outer, 0o755)
+        Path(outer).chmod(0o755)
         moved = Path(shutil.copytree(written.parent.parent, Path(outer, "study"))) / "journal" / written.name
         moved.chmod(0o444)
         folders = (moved.parent, moved.parent.parent)
