@@ -62,7 +62,9 @@ def _sentence(analysis: Analysis, cell: CellResult) -> str:
 def _recorded_words(campaign: CampaignResult) -> str:
     rate = f" ({campaign.invalid / campaign.terminal:.1%})" if campaign.terminal else ""
     text = f"Not graded: {'; '.join(campaign.reasons)}. "
-    return f"{text}No valid verdict in {share(campaign.invalid, campaign.terminal)} recorded replies{rate}."
+    return (
+        f"{text}No valid verdict in {share(campaign.invalid, campaign.terminal)} replies of this judge{rate}."
+    )
 
 
 def _natural_words(cell: CellResult) -> str:
@@ -75,12 +77,13 @@ def _natural_words(cell: CellResult) -> str:
 
 def _pattern_words(cell: CellResult) -> str:
     total = {pattern: sum(counts[pattern] for counts in cell.patterns.values()) for pattern in PATTERNS}
-    pairs = sum(total.values())
-    if pairs == 0:
-        return ""
+    complete = sum(total.values()) - total["incomplete"]
+    if complete == 0:
+        return "No pair was shown in both orders." if total["incomplete"] else ""
     return (
-        f"Of {pairs} pairs in two orders it chose the same text in {total['stable']}, the same slot in "
-        f"{total['position']}, tied once in {total['one-sided']} and twice in {total['tie']}."
+        f"Of {complete} pairs in both orders it chose the same text in {total['stable']}, the same slot in "
+        f"{total['position']}, tied once in {total['one-sided']} and twice in {total['tie']}, and gave an invalid "
+        f"answer in {total['invalid']}."
     )
 
 
