@@ -45,7 +45,7 @@ def rows_of_log(log: Any, name: str) -> Iterator[TableRow]:
             "epoch": sample.epoch,
             "input": sample.input if isinstance(sample.input, str) else None,
             "target": sample.target,
-            "completion": None if message is None else message.text,
+            "completion": None if message is None else sample.output.completion,
             "stop_reason": _FINISHES.get(str(stop), stop),
             "model": log.eval.model,
             "served_model": sample.output.model or None,
@@ -72,7 +72,9 @@ def _read(sources: list[Source], mapping: Path | None) -> Intake:
     for source in sources:
         log = _log(source)
         if log.status != "success":
-            intake.notes.append(f"{source.name} is not complete: its status is {log.status}")
+            intake.notes.append(
+                f"{source.name} is not complete: its status is {log.status}, and it holds {len(log.samples or [])} samples"
+            )
         if not log.samples:
             raise BatteryError(
                 f"{source.path} holds no samples: give a log that was written with its samples."

@@ -72,9 +72,7 @@ def _joined(
         where = mapping.name + path.removeprefix(str(mapping))
         key = name_of(row, "custom_id", where)
         if key in seen:
-            raise BatteryError(
-                f"{where} names the `custom_id` {shown(key)} for the second time: keep one row."
-            )
+            raise BatteryError(f"{where} names the `custom_id` {shown(key)} a second time: keep one row.")
         seen.add(key)
         answer = answers.pop(key, _MISSING)
         yield TableRow(mapping.name, answer.where or where, {**row, **answer.values}, answer.failure)

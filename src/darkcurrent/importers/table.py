@@ -123,11 +123,11 @@ def _observation(entry: TableRow, order: Order, side: Columns | Side, mapping: M
         prompt=None if columns.prompt is None else text_of(row, columns.prompt, where),
         kept=kept,
         reply=_optional(row, side.reply, where) if kept else None,
-        finish=_optional(row, side.finish, where),
+        finish=_optional(row, side.finish, where) if kept else None,
         reasoning=columns.reasoning is not None and bool(row.get(columns.reasoning)),
         served_model=_optional(row, columns.served_model, where),
         failure=failure,
-        label=_label(row, side.label, mapping.labels, order, where),
+        label=None if failure else _label(row, side.label, mapping.labels, order, where),
     )
 
 
