@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -12,11 +11,10 @@ import polars as pl
 
 from darkcurrent._version import __version__
 from darkcurrent.capture import JournalSummary, campaign_state
+from darkcurrent.declared import Declared
 from darkcurrent.descriptive import pattern_counts, retest, sensitivity
 from darkcurrent.gates import Gate, clone_gate, joint_label, operational_reasons, utility_gate
 from darkcurrent.patterns import pair_patterns
-from darkcurrent.protocol.freeze import Frozen
-from darkcurrent.protocol.model import AnalysisTable, GatesTable
 from darkcurrent.records import NullStratum
 from darkcurrent.results import (
     Analysis,
@@ -37,52 +35,6 @@ __all__ = ["Declared", "analyze"]
 
 _NULL_STRATA: tuple[NullStratum, ...] = ("core", "edge-empty", "edge-whitespace")
 _HELD = "the campaign is HOLD"
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What an analysis has to know besides the ledger.
-
-    Attributes
-    ----------
-    study, title, study_digest : str
-        What the study is called, and the digest of what was fixed before the first call.
-    configurations, criteria : tuple of str
-        The cells are their product, in this order.
-    battery : dict
-        What was shown, in counts.
-    contracts : dict
-        Configuration to the contract that its replies were read under, where that has its default options.
-    ungraded : str or None
-        Why nothing is graded, where that is so: every number is descriptive then, and nothing is HOLD.
-    """
-
-    study: str
-    title: str
-    study_digest: str
-    configurations: tuple[str, ...]
-    criteria: tuple[str, ...]
-    gates: GatesTable
-    method: AnalysisTable
-    battery: dict[str, Any]
-    contracts: dict[str, str]
-    ungraded: str | None = None
-
-    @classmethod
-    def of(cls, frozen: Frozen) -> Declared:
-        """Return what a frozen study declares."""
-        protocol = frozen.protocol
-        return cls(
-            study=protocol.study.name,
-            title=protocol.study.title,
-            study_digest=frozen.study_digest,
-            configurations=tuple(configuration.name for configuration in protocol.configuration),
-            criteria=tuple(protocol.criteria),
-            gates=protocol.gates,
-            method=protocol.analysis,
-            battery=_battery(frozen),
-            contracts={c.name: c.contract for c in protocol.configuration},
-        )
 
 
 def analyze(
@@ -379,23 +331,12 @@ def _tests(declared: Declared) -> list[FamilyResult]:
     if len(declared.criteria) > 1:
         families = ["criterion", *families, "clone-criterion"]
     return [
-        FamilyResult(configuration=name, family=family, gate="NOT GRADED", reason=_UNASSIGNED)
+        FamilyResult(
+            configuration=name, family=family, gate="NOT GRADED", reason=declared.ungraded or _UNASSIGNED
+        )
         for name in declared.configurations
         for family in families
     ]
-
-
-def _battery(frozen: Frozen) -> dict[str, Any]:
-    return {
-        "source": frozen.protocol.battery.source,
-        "items": len(frozen.items),
-        "strata": len({item.stratum for item in frozen.items}),
-        "refused": len(frozen.refusals),
-        "flagged": {
-            flag: sum(flag in item.flags for item in frozen.items)
-            for flag in sorted({f for i in frozen.items for f in i.flags})
-        },
-    }
 
 
 def _of(frame: pl.DataFrame, **values: str) -> pl.DataFrame:

@@ -270,8 +270,8 @@ class Analysis(Record):
     Attributes
     ----------
     state : str
-        `COMPLETE` where every campaign may be evaluated, `HOLD` where none may, else `PARTIAL`; `NOT GRADED` where nothing was
-        scheduled before the first call.
+        `COMPLETE` where every campaign may be evaluated, `HOLD` where none may, else `PARTIAL`; `NOT GRADED`
+        where nothing was scheduled before the first call.
     battery : dict
         What was shown: source, items, strata, flagged items.
     gates, method : dict

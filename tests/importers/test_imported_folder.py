@@ -211,16 +211,26 @@ def test_bad_input_is_one_sentence_and_exit_code_2(tmp_path, source, program):
     assert "There is no format 'x'" in error("x", source)
     assert "There is no contract 'brackets'" in error("korean-mt-bench", source, "--contract", "brackets")
     assert "has no option 'were'" in error(
-        "korean-mt-bench", source, "--contract", "bracket", "--option", "were=x"
+        "korean-mt-bench", source, "--contract", "bracket", "--contract-option", "were=x"
     )
     assert "is not KEY=VALUE" in error(
-        "korean-mt-bench", source, "--contract", "bracket", "--option", "where"
+        "korean-mt-bench", source, "--contract", "bracket", "--contract-option", "where"
     )
-    assert "--option belongs to --contract" in error("korean-mt-bench", source, "--option", "where=anywhere")
+    assert "--contract-option belongs to --contract" in error(
+        "korean-mt-bench", source, "--contract-option", "where=anywhere"
+    )
 
 
 def test_contract_and_count_are_options(tmp_path, source, program):
-    options = ("--contract", "bracket", "--option", "where=last-line", "--count", "contract", "--json")
+    options = (
+        "--contract",
+        "bracket",
+        "--contract-option",
+        "where=last-line",
+        "--count",
+        "contract",
+        "--json",
+    )
     done = program("import", "korean-mt-bench", source, "-o", tmp_path / "out", *options)
     manifest = json.loads(done.stdout)
     assert manifest["contract"] == {"name": "bracket", "where": "last-line"}

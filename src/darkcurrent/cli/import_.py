@@ -42,7 +42,9 @@ def command(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            "--option", metavar="KEY=VALUE", help="An option of the contract, JSON or text; may be repeated."
+            "--contract-option",
+            metavar="KEY=VALUE",
+            help="An option of the contract, JSON or text; may be repeated.",
         ),
     ] = None,
     count: Annotated[
@@ -88,7 +90,7 @@ def _contract(name: str | None, options: list[str]) -> Contract | None:
 
     if name is None:
         if options:
-            raise UsageError("--option belongs to --contract: name the contract too.")
+            raise UsageError("--contract-option belongs to --contract: name the contract too.")
         return None
     values: dict[str, Any] = {}
     for text in options:

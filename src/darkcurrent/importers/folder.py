@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from darkcurrent.analysis import Declared
 from darkcurrent.canonical import canonical_json, digest, digest_bytes, dump_lines, text_bytes
+from darkcurrent.declared import Declared
 from darkcurrent.errors import IntegrityError, UsageError
 from darkcurrent.importers.reading import COLUMNS, Reading
 from darkcurrent.ledger import SCHEMA, other_readings

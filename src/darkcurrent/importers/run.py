@@ -20,7 +20,7 @@ from darkcurrent.importers.openai_batch import OPENAI_BATCH
 from darkcurrent.importers.position_bias import POSITION_BIAS
 from darkcurrent.importers.reading import Counted, Reading, read_observations
 from darkcurrent.importers.table import TABLE
-from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, get_contract
+from darkcurrent.verdicts import Contract, get_contract, is_plain
 
 __all__ = ["FORMATS", "import_verdicts"]
 
@@ -87,7 +87,7 @@ def import_verdicts(
     if counted == "contract" and contract is None:
         raise UsageError("The files hold replies and no labels: say with --contract how to read them.")
     reading = read_observations(intake.observations, contract, counted)
-    plain = contract is not None and PLAIN_CONTRACTS.get(contract.name) == contract
+    plain = contract is not None and is_plain(contract)
     facts: dict[str, Any] = {
         "study": folder.resolve().name,
         "format": chosen.name,
