@@ -20,7 +20,7 @@ from darkcurrent.capture.rows import TABLES, Row, from_columns, link, schema, to
 from darkcurrent.errors import CaptureError, IntegrityError
 from darkcurrent.records import Event, Intent, Terminal
 
-__all__ = ["Journal", "JournalSummary", "Row", "read_journal"]
+__all__ = ["Journal", "JournalSummary", "Row", "check_header", "read_journal"]
 
 _OF_THE_SYSTEM = {
     sqlite3.SQLITE_BUSY,
@@ -111,13 +111,7 @@ class Journal:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             summary, seq, chain = _read(connection, path, None)
-            if summary.header != header:
-                keys = sorted(header.keys() | summary.header.keys())
-                differing = [key for key in keys if summary.header.get(key) != header.get(key)]
-                raise IntegrityError(
-                    f"The journal {path} belongs to another study or configuration ({', '.join(differing)} differ): "
-                    "the frozen files were replaced after capture began."
-                )
+            check_header(path, summary, header)
         except sqlite3.DatabaseError as error:
             connection.close()
             raise _cannot("written", path, error) from error
@@ -161,6 +155,23 @@ class Journal:
     def close(self) -> None:
         """Close the file. SQLite moves what is in the write-ahead log into it, unless somebody is reading."""
         self._connection.close()
+
+
+def check_header(path: Path, summary: JournalSummary, header: dict[str, Any]) -> None:
+    """Make sure that a journal belongs to the study and the configuration that a header names.
+
+    Raises
+    ------
+    IntegrityError
+        Where it does not.
+    """
+    keys = sorted(header.keys() | summary.header.keys())
+    differing = [key for key in keys if summary.header.get(key) != header.get(key)]
+    if differing:
+        raise IntegrityError(
+            f"The journal {path} belongs to another study or configuration ({', '.join(differing)} differ): "
+            "the frozen files were replaced after capture began."
+        )
 
 
 def read_journal(path: Path, visit: Callable[[Row], None] | None = None) -> JournalSummary:

@@ -16,14 +16,14 @@ from filelock import FileLock, Timeout
 
 from darkcurrent._version import __version__
 from darkcurrent.capture.campaign import Campaign, CampaignState, Progress, campaign_state
-from darkcurrent.capture.journal import Journal, JournalSummary, Row, read_journal
+from darkcurrent.capture.journal import Journal, JournalSummary, Row, check_header, read_journal
 from darkcurrent.errors import CaptureError, JournalLockedError, ModelMismatchError
 from darkcurrent.judges import Identity, Witness, check_artifacts, open_judge, served_names
 from darkcurrent.judges.base import RequestFailed
 from darkcurrent.protocol.configurations import Configuration, FunctionConfiguration
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.records import Event, Terminal
-from darkcurrent.verdicts import parse_verdict
+from darkcurrent.verdicts import Contract, contract_of, parse_verdict
 
 __all__ = ["check_identity", "journal_path", "reads_invalid", "run_campaign", "summary_of"]
 
@@ -39,7 +39,7 @@ def summary_of(study: Path, configuration: str) -> JournalSummary | None:
     return read_journal(path) if path.exists() else None
 
 
-def reads_invalid(terminal: Terminal, contract: str) -> bool:
+def reads_invalid(terminal: Terminal, contract: Contract) -> bool:
     """Say whether no verdict comes out of a terminal under a contract."""
     if terminal.reason is not None:
         return True
@@ -84,12 +84,15 @@ def run_campaign(
         Where the backend does not answer before the first call, or the journal cannot be written.
     ModelMismatchError
         Where a local artifact or the list of served models is not what was declared.
+    IntegrityError
+        Where the journal was edited or belongs to another study.
     KeyboardInterrupt
         After Ctrl-C, once what was in flight has been written down.
     """
     calls = frozen.schedule(configuration.name)
     path = journal_path(study, configuration.name)
     identity = frozen.configurations[configuration.name]
+    contract = contract_of(configuration)
     with _only_writer(study, configuration.name):
         invalid = 0
         witness = Witness.of(configuration)
@@ -97,7 +100,7 @@ def run_campaign(
         def visit(row: Row) -> None:
             nonlocal invalid
             if isinstance(row, Terminal):
-                invalid += reads_invalid(row, configuration.contract)
+                invalid += reads_invalid(row, contract)
                 witness.remember(row)
 
         header = {
@@ -107,6 +110,8 @@ def run_campaign(
         }
         # The journal is opened for writing only with an opened backend: a service that is down leaves no trace.
         before = read_journal(path, visit) if path.exists() else None
+        if before is not None:
+            check_header(path, before, header)
         state = campaign_state(before, len(calls))
         if state not in ("NOT STARTED", "INTERRUPTED"):
             return state
@@ -134,7 +139,7 @@ def run_campaign(
                         journal,
                         table,
                         served_names(configuration),
-                        lambda terminal: reads_invalid(terminal, configuration.contract),
+                        lambda terminal: reads_invalid(terminal, contract),
                         frozen.protocol.gates.invalid_ceiling,
                         invalid,
                         on_progress,
