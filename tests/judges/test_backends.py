@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -10,8 +11,10 @@ from aiohttp import web
 from darkcurrent.errors import ModelMismatchError, ProtocolError
 from darkcurrent.judges import freeze_configuration
 from darkcurrent.judges.base import RequestFailed
+from darkcurrent.study import Study
 from support.backends import PathServer, asked, configuration_of, identified, judge_of
 from support.server import completion
+from support.studies import study_with
 
 USER = "<request>\nP\n</request>\n\n<answer_A>\na\n</answer_A>\n\n<answer_B>\nb\n</answer_B>"
 CHAT = [{"role": "system", "content": "R"}, {"role": "user", "content": USER}]
@@ -566,3 +569,25 @@ def test_what_a_server_tells_may_be_anything(backend, body):
     strange = {path: lambda sent: web.Response(text=body, content_type="application/json") for path in paths}
     with PathServer({**strange, **TOKENIZERS}) as server:
         assert not identified(judge_for(backend, server.url)).facts["served"]
+
+
+def test_items_that_hold_a_mark_of_a_declared_template_are_flagged(tmp_path):
+    keys = 'backend = "ollama-raw"\nmodel = "m"\ntemplate = "{system}<|user|>{user}<|end|>"\n'
+    study = study_with(tmp_path, keys, items=2)
+    assert [item.flags for item in study.frozen.items] == [(), ()]
+    rows = (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").replace("good 1", "good <|end|>")
+    again = tmp_path / "again"
+    again.mkdir()
+    (again / "protocol.toml").write_text((tmp_path / "protocol.toml").read_text(encoding="utf-8"))
+    (again / "pairs.jsonl").write_text(rows, encoding="utf-8")
+    Study(again).freeze()
+    assert [item.flags for item in Study(again).frozen.items] == [(), ("holds-prompt-tags",)]
+
+
+def test_the_page_lists_every_backend_and_its_address():
+    page = (Path(__file__).parents[2] / "docs" / "backends.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
+    listed = {name.strip(" `"): request for name, request in rows}
+    assert listed.keys() == {*BACKENDS, "function"}
+    for backend, (path, *_) in BACKENDS.items():
+        assert f"POST {{base_url}}{path}`" in listed[backend]
