@@ -179,6 +179,18 @@ def test_a_campaign_that_was_not_run_is_held_with_its_reason(planted):
     assert cell.joint == "HOLD"
 
 
+def test_a_hashed_schedule_gets_no_randomization_test_and_says_why(planted):
+    study = planted(JUDGES, ["good"])
+    _run(study)
+    (test,) = study.analyze().tests
+    assert (test.configuration, test.family, test.gate) == (
+        "good",
+        "order and criterion x order",
+        "NOT GRADED",
+    )
+    assert "no random assignment is stored" in test.reason
+
+
 def test_the_file_holds_the_contracts_keys_and_no_nan(planted):
     study = planted(JUDGES, ["good", "fenced"], edge=2)
     _run(study)

@@ -28,8 +28,11 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 ArmName = Literal["clone", "signal", "equivalent", "ladder"]
 """What is shown to the judge."""
 
-NullStratum = Literal["core", "edge-empty", "edge-whitespace"]
-"""Which kind of clone: text left after strip, the empty string, white space only. Never pooled."""
+NullStratum = Literal["core", "edge-empty", "edge-whitespace", "natural"]
+"""Which kind of clone: text left after strip, the empty string, white space only. Never pooled.
+
+`natural` is a core text too, but nobody scheduled it: two candidates of recorded data that happen to be one text.
+"""
 
 Order = Literal["AB", "BA", "IDENTICAL"]
 """In which order the two texts `u` and `v` of a comparison are shown; a clone has none."""

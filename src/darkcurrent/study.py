@@ -22,6 +22,7 @@ from darkcurrent.capture import (
     summary_of,
 )
 from darkcurrent.errors import IntegrityError, UsageError
+from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
 from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
@@ -31,7 +32,7 @@ from darkcurrent.records import Battery
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.schedules import hash_schedule
-from darkcurrent.verdicts import get_contract
+from darkcurrent.verdicts import contract_of
 
 __all__ = ["Study"]
 
@@ -58,9 +59,29 @@ class Study:
         """Whether `frozen/` exists."""
         return (self.folder / "frozen").exists()
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether the verdicts were recorded by others: `imported/` exists."""
+        return (self.folder / "imported").exists()
+
+    @cached_property
+    def imported(self) -> ImportedStudy:
+        """The imported verdicts, every byte checked when it is read."""
+        return load_imported(self.folder / "imported")
+
     @cached_property
     def frozen(self) -> Frozen:
-        """The frozen study, every byte checked."""
+        """The frozen study, every byte checked.
+
+        Raises
+        ------
+        UsageError
+            Where there is none, also because the verdicts were imported.
+        """
+        if self.is_imported:
+            raise UsageError(
+                f"{self.folder} holds imported verdicts, and nothing to run: use `darkcurrent analyze {self.folder}`."
+            )
         return load_frozen(self.folder / "frozen")
 
     def protocol_was_edited(self) -> bool:
@@ -85,7 +106,7 @@ class Study:
             )
         protocol = load_protocol(self.protocol_path)
         for configuration in protocol.configuration:
-            get_contract(configuration.contract)
+            contract_of(configuration)
         battery = _flagged(load_battery(protocol, self.folder))
         rubrics, texts = self._rubrics(protocol)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
@@ -145,20 +166,28 @@ class Study:
         return found
 
     def ledger(self) -> pl.DataFrame:
-        """Return one row per scheduled call of every configuration."""
+        """Return one row per scheduled or recorded call of every configuration."""
+        if self.is_imported:
+            return self.imported.ledger()
         return pl.concat(
             campaign_ledger(
                 self.frozen.schedule(configuration.name),
                 journal_path(self.folder, configuration.name),
-                configuration.contract,
+                contract_of(configuration),
             )
             for configuration in self.frozen.protocol.configuration
         )
 
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
-        summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(Declared.of(self.frozen), self.ledger(), summaries)
+        summaries: dict[str, JournalSummary | None]
+        if self.is_imported:
+            declared = self.imported.declared()
+            summaries = dict.fromkeys(declared.configurations)
+        else:
+            declared = Declared.of(self.frozen)
+            summaries = {name: summary for name, (_, summary, _) in self.states().items()}
+        result = analyze(declared, self.ledger(), summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 

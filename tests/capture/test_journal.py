@@ -299,14 +299,18 @@ def without_privileges():
 
 @pytest.fixture
 def read_only(written):
-    """A copy of the journal, where everybody may read and nobody may write. (pytest's own folders let nobody in.)"""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        journal = Path(shutil.copy(written, folder))
-        journal.chmod(0o444)
-        folder.chmod(0o555)
-        yield journal
-        folder.chmod(0o755)
+    """The journal in folders that may be read by everybody and written by nobody but root."""
+    # A folder of its own: pytest's are closed to others, and are shared with tests that run beside this one.
+    with tempfile.TemporaryDirectory() as outer:
+        Path(outer).chmod(0o755)
+        moved = Path(shutil.copytree(written.parent.parent, Path(outer, "study"))) / "journal" / written.name
+        moved.chmod(0o444)
+        folders = (moved.parent, moved.parent.parent)
+        for folder in folders:
+            folder.chmod(0o555)
+        yield moved
+        for folder in folders:
+            folder.chmod(0o755)
 
 
 def test_it_can_be_read_in_a_folder_that_may_not_be_written(read_only):

@@ -7,6 +7,7 @@ Every draw comes from raw PCG64 outputs with the seeds below, so that a table is
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Iterator
@@ -149,7 +150,7 @@ def coverage_table(repetitions: int) -> Iterator[str]:
 
 def main() -> None:
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS
-    for line in (*clone_table(), "", *coverage_table(repetitions)):
+    for line in itertools.chain(clone_table(), [""], coverage_table(repetitions)):
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 

@@ -178,9 +178,11 @@ def test_too_few_draws_for_a_level_are_refused() -> None:
     assert bootstrap([1, 0, 1], None, level=0.001, method="monte-carlo", draws=1_000).lower == 0.0
 
 
-def test_a_level_too_small_for_the_grid_is_drawn() -> None:
+def test_a_level_too_small_for_the_grid_is_refused_with_both_reasons() -> None:
     scores, strata = plant(MIXTURE, seed=4)
-    with pytest.raises(StatsInputError, match="or more draws"):
+    with pytest.raises(
+        StatsInputError, match=r"no exact method below a level of 1e-06.*10,000,000 or more draws"
+    ):
         bootstrap(scores, strata, level=1e-7, weights="equal")
 
 

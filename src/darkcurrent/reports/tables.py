@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.reports.words import campaign_of, number, share
-from darkcurrent.results import Analysis, CellResult
+from darkcurrent.results import Analysis, CampaignResult, CellResult, OrderResult
 
 __all__ = ["Table", "all_tables", "verdict_table"]
 
@@ -35,10 +35,13 @@ def all_tables(analysis: Analysis) -> list[Table]:
         verdict_table(analysis),
         _campaigns(analysis),
         _invalid(analysis),
+        _sensitivity(analysis),
         _clones(analysis),
         _signal(analysis),
         _strata(analysis),
         _patterns(analysis),
+        _retest(analysis),
+        _imported(analysis),
     ]
     return [table for table in tables if table.rows]
 
@@ -79,7 +82,7 @@ def _campaigns(analysis: Analysis) -> Table:
     rows = tuple(
         (
             campaign.configuration,
-            campaign.state if campaign.capture == "COMPLETE" else f"HOLD, {campaign.capture}",
+            _capture(campaign),
             *map(str, (campaign.scheduled, campaign.terminal, campaign.invalid)),
             *map(str, (campaign.ambiguous, campaign.missing)),
             _tokens(campaign.prompt_tokens, campaign.completion_tokens),
@@ -98,6 +101,10 @@ def _campaigns(analysis: Analysis) -> Table:
     )
 
 
+def _capture(campaign: CampaignResult) -> str:
+    return campaign.state if campaign.capture == "COMPLETE" else f"{campaign.state}, {campaign.capture}"
+
+
 _BASES = {"verified digest": "verified", "service's declaration": "declared"}
 
 
@@ -113,6 +120,27 @@ def _invalid(analysis: Analysis) -> Table:
     )
     note = "Why answers were invalid under the declared contract, of the calls that ended."
     return Table("invalid", "Invalid answers", note, ("configuration", "reason", "calls"), rows)
+
+
+def _sensitivity(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            campaign.configuration,
+            reading.contract,
+            share(reading.accepted, reading.replies),
+            *map(str, (reading.gained, reading.lost, reading.flipped)),
+            {True: "yes", False: "no", None: "–"}[reading.evaluable],
+        )
+        for campaign in analysis.campaigns
+        for reading in campaign.sensitivity
+        if reading.accepted
+    )
+    note = (
+        "What the other contracts, with their default options, read in the same replies; those that read none are left "
+        "out. The judge was asked for another form: this changes no gate."
+    )
+    columns = ("configuration", "contract", "accepted", "new verdicts", "lost", "other label", "evaluable")
+    return Table("sensitivity", "Under other contracts", note, columns, rows)
 
 
 def _clones(analysis: Analysis) -> Table:
@@ -145,7 +173,8 @@ def _clones(analysis: Analysis) -> Table:
         "gate",
     )
     note = (
-        "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded."
+        "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded; a natural "
+        "clone is adverse where any of its calls is."
     )
     return Table("null", "Null: identical texts", note, columns, rows, left=3)
 
@@ -157,7 +186,7 @@ def _signal(analysis: Analysis) -> Table:
             str(signal.items),
             number(signal.mean),
             number(signal.lower),
-            number(signal.bounds.get("monte-carlo")),
+            number(signal.bounds.get("conservative")),
             *(share(signal.orders[order].success, signal.orders[order].n) for order in ("AB", "BA")),
             *map(
                 str,
@@ -180,7 +209,7 @@ def _signal(analysis: Analysis) -> Table:
         "items",
         "mean",
         "lower",
-        "(draws)",
+        "conservative",
         "AB",
         "BA",
         "correct",
@@ -188,7 +217,7 @@ def _signal(analysis: Analysis) -> Table:
         "wrong",
         "invalid",
     )
-    note = "Does it choose the target? A tie, a wrong and an invalid answer are no success. Bounds: one-sided 95 %."
+    note = "Does it choose the target? A tie, a wrong and an invalid answer are no success. Lower bounds: one-sided 95 %."
     return Table("utility", "Utility: target chosen", note, (*columns, "gate"), rows)
 
 
@@ -224,6 +253,35 @@ def _patterns(analysis: Analysis) -> Table:
         rows,
         left=3,
     )
+
+
+def _retest(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            *_names(cell),
+            str(retest.repetitions),
+            share(retest.same, retest.units),
+            *map(str, (retest.tie_flip, retest.reversed, retest.invalid)),
+            *(share(*_counts(retest.orders.get(order))) for order in ("AB", "BA")),
+        )
+        for cell in analysis.cells
+        for retest in [cell.retest]
+        if retest is not None
+    )
+    kinds = ("repetitions", "same", "tie or not", "other slot", "invalid")
+    note = "Does it say the same when it is asked the same again? Items in one order; the last two columns: same, by order."
+    return Table("retest", "Test and retest", note, ("configuration", "criterion", *kinds, "AB", "BA"), rows)
+
+
+def _counts(order: OrderResult | None) -> tuple[int, int]:
+    return (order.success, order.n) if order else (0, 0)
+
+
+def _imported(analysis: Analysis) -> Table:
+    facts = analysis.battery.get("imported", {})
+    rows = tuple((name, value) for name, value in facts.items())
+    note = "How these verdicts were recorded and read. A wrong coding makes every number above wrong."
+    return Table("imported", "Recorded data", note, ("what", "how"), rows)
 
 
 def _names(cell: CellResult) -> tuple[str, str]:

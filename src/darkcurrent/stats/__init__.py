@@ -15,18 +15,44 @@ from darkcurrent.stats.bootstrap import (
 )
 from darkcurrent.stats.conservative import ConservativeBound, conservative_lower
 from darkcurrent.stats.holm import holm
+from darkcurrent.stats.power import (
+    ClonePower,
+    UtilityPower,
+    clone_allowed,
+    clone_detectable_rate,
+    clone_power,
+    clone_smallest_n,
+    utility_power,
+)
+from darkcurrent.stats.randomization import (
+    Assignment,
+    RandomizationResult,
+    randomization_family,
+    randomization_test,
+)
 
 __all__ = [
     "DEFAULT_SEED",
+    "Assignment",
     "BootstrapResult",
+    "ClonePower",
     "CloneResult",
     "ConservativeBound",
+    "RandomizationResult",
     "StratumMean",
+    "UtilityPower",
     "bootstrap",
     "bootstrap_difference",
+    "clone_allowed",
+    "clone_detectable_rate",
+    "clone_power",
+    "clone_smallest_n",
     "clone_tail",
     "clone_test",
     "clopper_pearson_upper",
     "conservative_lower",
     "holm",
+    "randomization_family",
+    "randomization_test",
+    "utility_power",
 ]

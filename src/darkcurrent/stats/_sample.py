@@ -160,9 +160,8 @@ def _monte_carlo_bounds(
 ) -> Bounds:
     if min(levels) * draws < 1.0 - 1e-9:
         least = math.ceil(1.0 / min(levels))
-        raise StatsInputError(
-            f"A bound at level {min(levels):g} needs {least:,} or more draws, not {draws:,}."
-        )
+        short = f"A bound at level {min(levels):g} needs {least:,} or more draws, not {draws:,}."
+        raise StatsInputError(f"{remark} {short}" if remark else short)
     lattice = sample.lattice
     groups = np.split(lattice.units[sample.codes], sample.starts()[1:])
     sums = resampled_sums(groups, draws, seed)
