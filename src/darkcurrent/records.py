@@ -184,6 +184,8 @@ class Terminal(Record):
         A code from the vocabulary of reasons; None where a reply came.
     text : str or None
         The answer's content as the server gave it; None where there was none.
+    gateway : str or None
+        The headers of the reply that tell by which way it came and who made it, as a JSON object.
     body : bytes
         The reply as it came, up to the declared size.
     """
@@ -199,6 +201,7 @@ class Terminal(Record):
     finish: str | None = None
     served_model: str | None = None
     fingerprint: str | None = None
+    gateway: str | None = None
     reasoning: bool = False
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

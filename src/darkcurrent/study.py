@@ -26,7 +26,7 @@ from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
 from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
-from darkcurrent.protocol.model import Configuration
+from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.records import Battery
 from darkcurrent.reports import html_report, markdown_report
@@ -107,7 +107,7 @@ class Study:
         protocol = load_protocol(self.protocol_path)
         for configuration in protocol.configuration:
             contract_of(configuration)
-        battery = _flagged(load_battery(protocol, self.folder))
+        battery = _flagged(load_battery(protocol, self.folder), protocol)
         rubrics, texts = self._rubrics(protocol)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
         identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
@@ -199,11 +199,12 @@ class Study:
         return html_path, markdown_path
 
 
-def _flagged(battery: Battery) -> Battery:
-    """Flag the items whose texts hold the tags that the prompt is built with."""
+def _flagged(battery: Battery, protocol: Protocol) -> Battery:
+    """Flag the items whose texts hold the tags, or the marks of a template, that a prompt is built with."""
+    templates = [c.template for c in protocol.configuration if isinstance(c, RawConfiguration)]
     items = tuple(
         item.model_copy(update={"flags": (*item.flags, "holds-prompt-tags")})
-        if delimiters_in(battery.texts[key] for key in (item.prompt, *item.texts.values()))
+        if delimiters_in((battery.texts[key] for key in (item.prompt, *item.texts.values())), templates)
         else item
         for item in battery.items
     )

@@ -16,7 +16,7 @@ import pytest
 from darkcurrent.errors import ProtocolError
 from darkcurrent.judges.base import RequestFailed
 from darkcurrent.judges.function import FunctionJudge, source_file
-from darkcurrent.protocol.model import FunctionConfiguration
+from darkcurrent.protocol.configurations import FunctionConfiguration
 
 SOURCE = """
 from __future__ import annotations
@@ -147,7 +147,7 @@ def test_a_function_that_hangs_does_not_keep_the_program_from_ending(folder):
     sys.path[:0] = {sys.path!r}
     from pathlib import Path
     from darkcurrent.judges.function import FunctionJudge
-    from darkcurrent.protocol.model import FunctionConfiguration
+    from darkcurrent.protocol.configurations import FunctionConfiguration
     c = FunctionConfiguration(name="f", backend="function", callable="judge:sleeps")
     judge = FunctionJudge(c, Path({str(folder)!r}))
     try:

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 
 from darkcurrent.errors import ProtocolError
 from darkcurrent.judges.base import Identity, Reply, RequestFailed
-from darkcurrent.protocol.model import FunctionConfiguration
+from darkcurrent.protocol.configurations import FunctionConfiguration
 
 __all__ = ["FunctionJudge", "source_file"]
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, Final
 
 from darkcurrent.errors import UsageError
-from darkcurrent.protocol.model import ConfigurationBase
+from darkcurrent.protocol.configurations import ConfigurationBase
 from darkcurrent.verdicts.contract import Contract
 from darkcurrent.verdicts.json_contracts import JsonField, Legacy, SoleObject
 from darkcurrent.verdicts.pattern import Regex
