@@ -32,6 +32,7 @@ class Label(str, enum.Enum):
 
 def plain(prompt, a, b): return "A" if len(a) > len(b) else "tie"
 def echo(prompt, a, b): return prompt + "|" + a + "|" + b
+def other_names(question, left, right, /): return question + "|" + left + "|" + right
 async def coroutine(prompt, a, b):
     await asyncio.sleep(0)
     return "B"
@@ -93,6 +94,7 @@ def ask(judge, a="x", b="y", timeout=5.0, prompt="p"):
     ("name", "text"),
     [
         ("plain", "tie"),
+        ("other_names", "p|x|y"),
         ("coroutine", "B"),
         ("an_object", "B"),
         ("a_partial", "tie"),
