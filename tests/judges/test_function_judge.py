@@ -124,7 +124,7 @@ def test_what_it_returns_is_the_reply(folder, name, text):
         ("async_interrupts", "KeyboardInterrupt: "),
         ("cancels_itself", "CancelledError: gave up"),
         ("unshowable", "RuntimeError: no repr"),
-        ("wrong_arguments", "TypeError: wrong_arguments() got an unexpected keyword argument 'a'"),
+        ("wrong_arguments", "TypeError: wrong_arguments() takes 1 positional argument but 3 were given"),
     ],
 )
 def test_what_it_raises_is_a_failure_of_this_call(folder, name, said):
