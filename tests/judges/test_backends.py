@@ -259,7 +259,11 @@ def test_200_with_an_unknown_envelope_is_a_failure(backend, answer):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_refusal_is_kept_with_what_the_server_said(backend):
-    reply = read(backend, {"error": {"message": "no field `seed`\x1b[2J"}}, 400)
+    path = BACKENDS[backend][0]
+    refusal = {path: lambda sent: web.Response(status=400, body=b"no field `seed`\x1b[2J \xff")}
+    with PathServer({**refusal, **TOKENIZERS}) as server:
+        judge = judge_for(backend, server.url)
+        (reply,) = asked(judge, judge.request_bytes("R", "P", "a", "b"))
     assert (reply.refused, reply.http_status, reply.text) == (True, 400, None)
     assert "no field `seed`" in reply.said
     assert reply.said.isprintable()
@@ -290,6 +294,12 @@ def test_every_other_status_is_a_failure(backend, status):
 def test_what_the_server_says_of_the_end(backend, answer, text, finish):
     reply = read(backend, answer)
     assert (reply.text, reply.finish) == (text, finish)
+
+
+def test_redacted_thinking_is_thinking():
+    blocks = [{"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "tie"}]
+    reply = read("anthropic", changed(ANTHROPIC_REPLY, content=blocks))
+    assert (reply.text, reply.reasoning) == ("tie", True)
 
 
 def test_anthropic_is_shown_its_own_headers(monkeypatch):
@@ -586,7 +596,11 @@ def test_items_that_hold_a_mark_of_a_declared_template_are_flagged(tmp_path):
 
 def test_the_page_lists_every_backend_and_its_address():
     page = (Path(__file__).parents[2] / "docs" / "backends.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
+    rows = [
+        line.split("|")[1:3]
+        for line in page.splitlines()
+        if (line.startswith("| `") and "base_url}/" in line) or "`function`" in line
+    ]
     listed = {name.strip(" `"): request for name, request in rows}
     assert listed.keys() == {*BACKENDS, "function"}
     for backend, (path, *_) in BACKENDS.items():

@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from darkcurrent.capture import journal_path
 from darkcurrent.errors import ProtocolError, UsageError
@@ -183,7 +184,14 @@ def test_passwords_of_a_netrc_file_stay_at_home(monkeypatch, tmp_path):
 
 
 def test_a_proxys_password_is_in_no_file_of_a_study(monkeypatch, tmp_path):
-    with PathServer(ANSWERS) as proxy:
+    """Even where the proxy repeats it, as it stands or as it came."""
+    shown = base64.b64encode(b"user:hidden-word").decode()
+
+    def telling(sent):
+        answer = completion(f"hidden-word {shown}", model="m")
+        return web.json_response(answer, headers={"Via": f"1.1 hidden-word {shown}"})
+
+    with PathServer({PATH: telling}) as proxy:
         monkeypatch.setenv("http_proxy", f"http://user:hidden-word@127.0.0.1:{proxy.port}")
         configuration = 'backend = "openai-chat"\nmodel = "m"\nbase_url = "http://judge.invalid/v1"\n'
         study = study_with(tmp_path, configuration, items=2)
@@ -191,6 +199,7 @@ def test_a_proxys_password_is_in_no_file_of_a_study(monkeypatch, tmp_path):
     assert journal_path(tmp_path, "judge").exists()
     for path in tmp_path.rglob("*"):
         assert path.is_dir() or b"hidden-word" not in path.read_bytes()
+        assert path.is_dir() or shown.encode() not in path.read_bytes()
 
 
 # ------------------------------------------------------------------ packed replies

@@ -22,6 +22,12 @@ class Proxy:
     password: str = field(default="", repr=False)
 
     @property
+    def secrets(self) -> list[str]:
+        """What must not be repeated: the password, and the form in which the proxy is shown it."""
+        shown = self.headers.get("Proxy-Authorization", "").removeprefix("Basic ")
+        return [secret for secret in (self.password, shown) if secret]
+
+    @property
     def headers(self) -> dict[str, str]:
         """What the proxy is shown."""
         if not self.user:

@@ -82,8 +82,8 @@ class Transport:
             self._headers[key_header] = f"Bearer {key}" if key_header == "Authorization" else key
         self._proxy = proxy_for(base_url)
         self._secrets = [key] if key is not None and len(key) >= _SHORTEST_SECRET else []
-        if self._proxy is not None and self._proxy.password:
-            self._secrets.append(self._proxy.password)
+        if self._proxy is not None:
+            self._secrets += self._proxy.secrets
         self._ssl = _authorities(ca_file) if base_url.startswith("https:") else True
         self.connections = connections
         self._max_bytes = max_bytes
