@@ -18,7 +18,7 @@ from darkcurrent.errors import MissingExtraError, ProtocolError, TransportError,
 from darkcurrent.judges import llama_cpp, llama_process, open_judge
 from darkcurrent.judges.llama_cpp import model_file
 from darkcurrent.protocol.configurations import Decoder, LlamaCppConfiguration
-from darkcurrent.records import Terminal
+from darkcurrent.records import Event, Terminal
 from support.studies import study_with
 
 GRAMMAR = 'root ::= "{\\"winner\\":\\"" ("A" | "B" | "tie") "\\"}"'
@@ -263,3 +263,44 @@ def test_the_child_ends_when_nobody_holds_its_input():
     )
     done = subprocess.run([sys.executable, "-c", program], stdin=subprocess.DEVNULL, timeout=20, check=False)
     assert done.returncode == 0
+
+
+# ------------------------------------------------------------------ raw text
+
+RAW = f"""backend = "llama-cpp-raw"
+model = "gemma-3-270m"
+context = 1024
+threads = 1
+template = "<start_of_turn>user\\n{{system}}\\n\\n{{user}}<end_of_turn>\\n<start_of_turn>model\\n"
+decoder = {{ seed = 1, max_tokens = 16, temperature = 0.7, extra = {{ grammar = '{GRAMMAR}' }} }}
+"""
+
+
+@pytest.mark.embedded
+def test_raw_text_is_counted_by_the_models_own_tokenizer(tmp_path, monkeypatch):
+    """Each prompt has the count that the tokenizer gave before, and one token less is noticed."""
+    study = study_with(tmp_path / "right", RAW, items=1)
+    assert study.run("judge") == "COMPLETE"
+    rows = []
+    read_journal(journal_path(tmp_path / "right", "judge"), rows.append)
+    ended = [row for row in rows if isinstance(row, Terminal)]
+    assert {row.text for row in ended} <= ANSWERS
+    assert all(row.prompt_tokens > 100 for row in ended)
+    assert all(b"<start_of_turn>" not in row.body for row in ended), "a reply does not repeat the prompt"
+    (opened,) = (row for row in rows if isinstance(row, Event))
+    assert opened.detail["identity"]["prompts_counted_by"] == "/tokenize"
+    assert opened.detail["basis"] == "verified digest"
+
+    def without_the_first_token(judge, request):
+        return {"content": request["prompt"], "add_special": False, "parse_special": True}
+
+    monkeypatch.setattr(llama_cpp.LlamaCppRawJudge, "tokens_request", without_the_first_token)
+    wrong = study_with(tmp_path / "wrong", RAW, items=1)
+    assert wrong.run("judge") == "PARTIAL_HOLD_MODEL"
+    (stopped,) = (
+        e for e in read_journal(journal_path(tmp_path / "wrong", "judge")).events if e.kind == "stopped"
+    )
+    count = ended[0].prompt_tokens
+    assert stopped.detail["why"] == (
+        f"the reply is to a prompt of {count} tokens, the one that was sent has {count - 1}"
+    )

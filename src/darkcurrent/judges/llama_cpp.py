@@ -28,6 +28,16 @@ BUNDLED_MODEL = "gemma-3-270m"
 _META = ("n_params", "n_vocab", "n_ctx_train", "size")
 _FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
 _FIELDS = {"temperature": "temperature", "max_tokens": "n_predict", "seed": "seed"}
+_WANTED = [
+    "content",
+    "model",
+    "stop_type",
+    "truncated",
+    "tokens_evaluated",
+    "tokens_predicted",
+    "generation_settings",
+]
+"""A reply would also repeat the prompt, which the journal holds already."""
 
 L = TypeVar("L", bound=LlamaCppBase)
 
@@ -160,7 +170,12 @@ class LlamaCppRawJudge(_LlamaServer[LlamaCppRawConfiguration], RawJudge[LlamaCpp
     def fields(self) -> dict[str, Any]:
         """Return the declared fields as llama.cpp names them."""
         fields = {_FIELDS[name]: value for name, value in self._sent(*_FIELDS).items()}
-        return {**fields, "stream": False, "cache_prompt": self._configuration.cache_prompt}
+        return {
+            **fields,
+            "stream": False,
+            "cache_prompt": self._configuration.cache_prompt,
+            "response_fields": _WANTED,
+        }
 
     def tokens_request(self, request: dict[str, Any]) -> dict[str, Any]:
         """Ask as the completion does: with the model's first token, and with the marks of templates as such."""

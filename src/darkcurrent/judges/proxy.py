@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import ipaddress
 import urllib.request
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
-
-import aiohttp
 
 from darkcurrent.errors import UsageError
 
@@ -23,9 +22,12 @@ class Proxy:
     password: str = field(default="", repr=False)
 
     @property
-    def auth(self) -> aiohttp.BasicAuth | None:
+    def headers(self) -> dict[str, str]:
         """What the proxy is shown."""
-        return aiohttp.BasicAuth(self.user, self.password, "utf-8") if self.user else None
+        if not self.user:
+            return {}
+        shown = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
+        return {"Proxy-Authorization": f"Basic {shown}"}
 
 
 def proxy_for(url: str) -> Proxy | None:

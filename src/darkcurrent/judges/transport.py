@@ -100,9 +100,9 @@ class Transport:
         )
         # No call may depend on the one before it, so that no cookie is kept. The environment is not trusted as a
         # whole: with its proxies, aiohttp would also send the user's passwords from ~/.netrc.
+        # Nor has it headers: aiohttp shows a session's headers, and so the key, to a proxy too.
         self._session = aiohttp.ClientSession(
             connector=connector,
-            headers=self._headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             trust_env=False,
@@ -123,11 +123,15 @@ class Transport:
 
     async def _send(self, method: str, path: str, body: bytes | None, timeout: float) -> HttpReply:
         assert self._session is not None, "the transport is not open"
-        options: dict[str, Any] = {"allow_redirects": False}
+        options: dict[str, Any] = {"allow_redirects": False, "headers": dict(self._headers)}
         if body is not None:
-            options |= {"data": io.BytesIO(body), "headers": {"Content-Type": "application/json"}}
+            options["data"] = io.BytesIO(body)
+            options["headers"]["Content-Type"] = "application/json"
         if self._proxy is not None:
-            options |= {"proxy": self._proxy.url, "proxy_auth": self._proxy.auth}
+            options["proxy"] = self._proxy.url
+            # Through a tunnel the server must not see what the proxy is shown.
+            shown = "proxy_headers" if self._base.startswith("https:") else "headers"
+            options[shown] = {**options.get(shown, {}), **self._proxy.headers}
         # aiohttp would round a longer time up to whole seconds, beyond the deadline
         options["timeout"] = aiohttp.ClientTimeout(total=timeout, ceil_threshold=math.inf)
         try:
@@ -140,7 +144,7 @@ class Transport:
                 return HttpReply(response.status, self._blotted(content), oversize, headers)
         except TimeoutError as error:
             raise RequestFailed("timeout", f"no whole reply within {timeout:.3g} s") from error
-        except aiohttp.ClientConnectorError as error:
+        except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError) as error:
             raise RequestFailed("connection", self._words(f"no connection: {error}".encode())) from error
         except (aiohttp.ClientError, OSError) as error:
             words = f"the connection broke: {type(error).__name__}: {error}"
