@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from darkcurrent.stats._convolution import Draws, law_of_sum, lower_quantile, quantile, table_size
+from darkcurrent.stats._convolution import (
+    Draws,
+    _log_modulus,
+    law_of_sum,
+    lower_quantile,
+    quantile,
+    reach,
+    table_size,
+)
 
 
 def make(counts, values=(0, 1, 2)) -> Draws:
@@ -154,3 +162,24 @@ def test_the_window_holds_the_bulk_and_no_more_than_the_support() -> None:
     assert law_of_sum(make([[0, 5, 0]])).masses.tolist() == [1.0]
     assert law_of_sum(make([[30_000, 0, 30_000]])).masses.size < 8_000
     assert table_size(make([[1, 1, 1]])) == 3 * (8 // 2 + 1)
+    assert table_size(make([[0, 5, 0]])) == 3
+
+
+@pytest.mark.parametrize(("variance", "largest"), [(0.0, 2.0), (242.0, 2.0), (5e4, 0.5), (0.3, 9.0)])
+def test_the_window_is_where_bernsteins_inequality_gives_a_chance_of_exp_minus_80(variance, largest) -> None:
+    far = reach(variance, largest)
+    assert far**2 / (2 * (variance + largest * far / 3)) == pytest.approx(80, rel=1e-12)
+
+
+def test_the_log_of_a_modulus_near_one_keeps_its_digits() -> None:
+    for real, imaginary in [
+        (-1e-12, 0.0),
+        (-3e-14, 1e-7),
+        (-1e-9, 3e-5),
+        (-0.2, 0.1),
+        (-0.9, 0.01),
+        (-1.9, 0.3),
+    ]:
+        square = (1 + Fraction(real)) ** 2 + Fraction(imaginary) ** 2 - 1
+        expected = np.log1p(float(square)) / 2
+        assert _log_modulus(np.array([real]), np.array([imaginary]))[0] == pytest.approx(expected, rel=1e-13)

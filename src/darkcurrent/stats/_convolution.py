@@ -142,7 +142,7 @@ def quantile(law: Law, level: float) -> int:
     that exact equality never depends on a rounding error.
     """
     reached = np.cumsum(law.masses) >= level * (1.0 - _SLACK)
-    return law.start + int(np.argmax(reached)) if reached[-1] else law.start + law.masses.size - 1
+    return law.start + int(np.argmax(reached))
 
 
 def lower_quantile(draws: Draws, law: Law, level: float) -> int:

@@ -20,7 +20,8 @@ __all__ = ["LOWEST_LEVEL", "enclose"]
 LOWEST_LEVEL = 1e-6
 """Below it the rounding errors of the grid's FFT would show."""
 
-_POINTS = 1 << 18
+_STEPS = 250_000
+"""Grid steps over the window of the sum, so that an FFT of 2**18 points holds it."""
 
 
 def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int]:
@@ -48,9 +49,9 @@ def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int]
     middle = float(means.sum())
     far = reach(float((variances / draws.sizes).sum()), float(((most - least) / draws.sizes).max()))
     low, high = max(middle - far, float(least.sum())), min(middle + far, float(most.sum()))
-    steps = min(math.lcm(*sizes), int((_POINTS - len(sizes) - 3) / (high - low)))
+    steps = min(math.lcm(*sizes), int(_STEPS / (high - low)))
     slack = 0 if all(steps % size == 0 for size in sizes) else len(sizes)
-    first, last = math.floor(low * steps) - slack, math.ceil(high * steps)
+    first, last = math.floor(low * steps), math.ceil(high * steps)
     points = 1 << (last - first).bit_length()
     transform = np.ones(points // 2 + 1, dtype=np.complex128)
     for chances, size in zip(draws.chances, sizes, strict=True):

@@ -36,7 +36,7 @@ class Lattice:
     step: Fraction
     units: npt.NDArray[np.int64]
 
-    def score(self, total: int, weight: int) -> float:
+    def score(self, total: int | Fraction, weight: int) -> float:
         """Return ``origin + step * total / weight``, rounded once."""
         return float(self.origin + self.step * Fraction(total, weight))
 

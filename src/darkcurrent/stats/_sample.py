@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ class Bounds:
     method: str
     values: list[float]
     resolution: float = 0.0
-    remark: str | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,6 @@ class Sample:
         """Place of the first item of every stratum."""
         return np.cumsum(self.sizes) - self.sizes
 
-    def multipliers(self) -> list[int]:
-        """Whole numbers that a draw's weight in each stratum is proportional to."""
-        if not self.equal:
-            return [1] * self.sizes.size
-        common = math.lcm(*self.sizes.tolist())
-        return [common // size for size in self.sizes.tolist()]
-
     def varies(self) -> bool:
         """Whether any stratum holds two different scores."""
         starts = self.starts()
@@ -92,28 +85,27 @@ class Sample:
 
     def mean(self) -> float:
         """Weighted mean."""
-        multipliers = self.multipliers()
-        total = sum(map(operator.mul, multipliers, self.sums()))
-        return self.lattice.score(total, sum(map(operator.mul, multipliers, self.sizes.tolist())))
+        if self.equal:
+            return self.lattice.score(sum(map(Fraction, self.sums(), self.sizes.tolist())), self.sizes.size)
+        return self.lattice.score(sum(self.sums()), self.codes.size)
 
 
 def tabulate(scores: npt.NDArray[np.float64], index: npt.NDArray[np.intp], equal: bool) -> Sample:
     """Sort the scores, shape (n,) with n >= 1, by stratum, given the stratum's index of every item."""
     distinct, code = np.unique(scores, return_inverse=True)
-    keys = np.sort(index * distinct.size + code)
     lattice = find_lattice(distinct)
-    return Sample(
-        lattice or round_to_lattice(distinct),
-        lattice is not None,
-        keys % distinct.size,
-        np.bincount(index),
-        equal,
-    )
+    rational = lattice is not None
+    lattice = lattice or round_to_lattice(distinct)
+    # floats that differ by rounding only, such as 2/3 and 1/3 + 1/3, are one score
+    units, place = np.unique(lattice.units, return_inverse=True)
+    keys = np.sort(index * units.size + place[code])
+    merged = Lattice(lattice.origin, lattice.step, units)
+    return Sample(merged, rational, keys % units.size, np.bincount(index), equal)
 
 
 def find_bounds(sample: Sample, levels: Sequence[float], method: str, draws: int, seed: int) -> Bounds:
     """Quantiles of the resampled mean by ``method``, or by Monte Carlo where the exact one cannot be had."""
-    remark = None
+    remark = ""
     if method == "exact":
         exact = _exact_bounds(sample, levels)
         if not isinstance(exact, str):
@@ -151,17 +143,17 @@ def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
         "exact",
         [lattice.score(total, weight) for total in outward],
         resolution=float(lattice.step * slack / weight),
-        remark=_ROUNDED if slack else None,
+        remark=_ROUNDED if slack else "",
     )
 
 
 def _monte_carlo_bounds(
-    sample: Sample, levels: Sequence[float], draws: int, seed: int, remark: str | None
+    sample: Sample, levels: Sequence[float], draws: int, seed: int, remark: str
 ) -> Bounds:
     if min(levels) * draws < 1.0 - 1e-9:
         least = math.ceil(1.0 / min(levels))
         short = f"A bound at level {min(levels):g} needs {least:,} or more draws, not {draws:,}."
-        raise StatsInputError(f"{remark} {short}" if remark else short)
+        raise StatsInputError(f"{remark} {short}".lstrip())
     lattice = sample.lattice
     groups = np.split(lattice.units[sample.codes], sample.starts()[1:])
     sums = resampled_sums(groups, draws, seed)
