@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from darkcurrent.stats._convolution import Draws, drop_noise, law_of_sum, quantile, reach, unroll
+from darkcurrent.stats._convolution import Draws, drop_noise, find_window, law_of_sum, quantile, reach, unroll
 
 __all__ = ["LOWEST_LEVEL", "enclose"]
 
@@ -55,7 +55,8 @@ def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int]
     points = 1 << (last - first).bit_length()
     transform = np.ones(points // 2 + 1, dtype=np.complex128)
     for chances, size in zip(draws.chances, sizes, strict=True):
-        law = law_of_sum(Draws(draws.values, chances[None, :], np.array([size])))
+        one = Draws(draws.values, chances[None, :], np.array([size]))
+        law = law_of_sum(one, find_window(one))
         places = (law.start + np.arange(law.masses.size)) * steps // size
         transform *= np.fft.rfft(np.bincount(places % points, weights=law.masses, minlength=points))
     total = unroll(drop_noise(np.fft.irfft(transform, points)), 0, first, last)

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from darkcurrent.errors import StatsInputError
-from darkcurrent.stats._convolution import Draws, law_of_sum, lower_quantile, table_size
+from darkcurrent.stats._convolution import Draws, find_window, law_of_sum, lower_quantile
 from darkcurrent.stats._grid import LOWEST_LEVEL, enclose
 from darkcurrent.stats._lattice import LARGEST_DENOMINATOR, Lattice, find_lattice, round_to_lattice
 from darkcurrent.stats._resampling import resampled_sums
 
 __all__ = ["Bounds", "Sample", "find_bounds", "tabulate"]
 
-_LARGEST_TABLE = 1 << 21
-"""Entries of the largest table of the exact method: 16 MB."""
+_LARGEST_TABLE = 1 << 22
+"""Points of a window times distinct scores: up to it, the tables of the exact method take 16 MB each."""
 
 _ROUNDED = "Strata of these sizes share no coarse lattice: bounds are rounded outward to a fine one."
 
@@ -122,10 +122,11 @@ def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
     if not sample.rational:
         return f"The scores have no common denominator up to {LARGEST_DENOMINATOR:,}"
     draws = Draws(lattice.units, sample.chances(), sample.sizes)
-    if table_size(draws) > _LARGEST_TABLE:
+    window = find_window(draws)
+    if window.points * lattice.units.size > _LARGEST_TABLE:
         return "The lattice of these scores is too fine for the exact method"
     if not sample.equal or (sample.sizes == sample.sizes[0]).all():
-        law = law_of_sum(draws)
+        law = law_of_sum(draws, window)
         weight = int(sample.sizes.sum())
         return Bounds("exact", [lattice.score(lower_quantile(draws, law, level), weight) for level in levels])
     if min(levels) < LOWEST_LEVEL:
