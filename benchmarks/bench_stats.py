@@ -3,8 +3,8 @@
     python benchmarks/bench_stats.py [--full]
 
 Each time is the best of several calls, after one to warm up. Peak memory is `VmHWM` (Linux) of a fresh
-process that makes one call, beside that of one that only imports and has the scores. Without ``--full``, draws at
-100,000 items are timed on a twentieth of the draws and multiplied, which is stated in the row.
+process that makes one call, beside that of one that only imports and has the scores. Without ``--full``,
+draws at 100,000 items are timed on a twentieth of the draws and multiplied, which is stated in the row.
 """
 
 from __future__ import annotations
