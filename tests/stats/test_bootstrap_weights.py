@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_bootstrap import rational_law, rational_quantile
 
 from darkcurrent.errors import StatsInputError
-from darkcurrent.stats import _grid, bootstrap, bootstrap_difference
+from darkcurrent.stats import _grid, _sample, bootstrap, bootstrap_difference
 
 
 def plant(sizes: dict[str, int], seed: int, step: int = 2) -> tuple[list[float], list[str]]:
@@ -134,6 +134,14 @@ def test_a_lattice_that_is_too_fine_is_drawn_and_the_result_says_so() -> None:
     assert result.method == "monte-carlo"
     refusal = "The lattice of these scores is too fine for the exact method"
     assert result.reason == f"{refusal}, so the bounds are from Monte-Carlo draws."
+
+
+def test_too_many_strata_for_a_table_are_drawn(monkeypatch) -> None:
+    monkeypatch.setattr(_sample, "_LARGEST_TABLE", 300)
+    strata = [*map(str, range(101)), "0", "0"]
+    assert bootstrap([1.0] * 101 + [0.0, 0.5], strata, draws=40).method == "monte-carlo"
+    assert bootstrap([1.0] * 98 + [0.0, 0.5], None, draws=40).method == "monte-carlo"
+    assert bootstrap([1.0] * 28 + [0.0, 0.5], None, draws=40).method == "exact"
 
 
 def test_the_draws_for_scores_on_no_lattice_are_those_of_the_stated_rule() -> None:

@@ -3,7 +3,11 @@ from __future__ import annotations
 import numpy as np
 
 from darkcurrent.stats import _resampling
-from darkcurrent.stats._resampling import resampled_sums
+
+
+def resampled_sums(groups, draws: int, seed: int) -> np.ndarray:
+    return np.array(list(_resampling.resampled_sums(groups, draws, seed)))
+
 
 MASK = (1 << 64) - 1
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645

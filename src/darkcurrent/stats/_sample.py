@@ -19,7 +19,7 @@ from darkcurrent.stats._resampling import resampled_sums
 __all__ = ["Bounds", "Sample", "find_bounds", "tabulate"]
 
 _LARGEST_TABLE = 1 << 22
-"""Points of a window times distinct scores: up to it, the tables of the exact method take 16 MB each."""
+"""Strata or points of a window, times distinct scores: the exact method's tables take up to 32 MB each."""
 
 _ROUNDED = "Strata of these sizes share no coarse lattice: bounds are rounded outward to a fine one."
 
@@ -121,14 +121,17 @@ def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
         return Bounds("exact", [sample.mean()] * len(levels))
     if not sample.rational:
         return f"The scores have no common denominator up to {LARGEST_DENOMINATOR:,}"
+    too_fine = "The lattice of these scores is too fine for the exact method"
+    if sample.sizes.size * lattice.units.size > _LARGEST_TABLE:
+        return too_fine
     draws = Draws(lattice.units, sample.chances(), sample.sizes)
     window = find_window(draws)
     if window.points * lattice.units.size > _LARGEST_TABLE:
-        return "The lattice of these scores is too fine for the exact method"
+        return too_fine
     if not sample.equal or (sample.sizes == sample.sizes[0]).all():
         law = law_of_sum(draws, window)
-        weight = int(sample.sizes.sum())
-        return Bounds("exact", [lattice.score(lower_quantile(draws, law, level), weight) for level in levels])
+        sums = [lower_quantile(draws, law, level) for level in levels]
+        return Bounds("exact", [lattice.score(total, sample.codes.size) for total in sums])
     if min(levels) < LOWEST_LEVEL:
         return (
             f"Equal weights of strata of unequal sizes have no exact method below a level of {LOWEST_LEVEL:g}"
@@ -157,16 +160,18 @@ def _monte_carlo_bounds(
         raise StatsInputError(f"{remark} {short}".lstrip())
     lattice = sample.lattice
     groups = np.split(lattice.units[sample.codes], sample.starts()[1:])
-    sums = resampled_sums(groups, draws, seed)
     # a level times the draws that is whole up to rounding is that whole number
     ranks = [math.ceil(round(level * draws, 6)) - 1 for level in levels]
     if sample.equal:
         means = np.zeros(draws)
-        for row, size in zip(sums, sample.sizes.tolist(), strict=True):
-            means += row / size
-        means = np.sort(means / sample.sizes.size)
+        for group, sums in zip(groups, resampled_sums(groups, draws, seed), strict=True):
+            means += sums / group.size
+        means = np.sort(means / len(groups))
         values = [float(lattice.origin) + float(lattice.step) * float(means[rank]) for rank in ranks]
     else:
-        totals = np.sort(sums.sum(axis=0))
-        values = [lattice.score(int(totals[rank]), int(sample.sizes.sum())) for rank in ranks]
+        totals = np.zeros(draws, dtype=np.int64)
+        for sums in resampled_sums(groups, draws, seed):
+            totals += sums
+        totals.sort()
+        values = [lattice.score(int(totals[rank]), sample.codes.size) for rank in ranks]
     return Bounds("monte-carlo", values, remark=remark)
