@@ -39,5 +39,6 @@ def command(
     from darkcurrent.reports import terminal_report
 
     terminal_report(analysis, console(), full=False)
-    say(f"\nThe whole report: {html} (or {markdown}). All tables: darkcurrent analyze {folder}")
+    say("")
+    say(f"The whole report: {html} (or {markdown}). All tables: darkcurrent analyze {folder}")
     say("Your own judge and pairs: darkcurrent init my-study")
