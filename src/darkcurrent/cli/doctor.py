@@ -6,7 +6,8 @@ from typing import Any
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, print_json, say, study_of
+from darkcurrent.cli.common import Folder, Json, print_json, study_of
+from darkcurrent.printable import printable
 
 __all__ = ["command"]
 
@@ -42,9 +43,9 @@ def command(folder: Folder, as_json: Json = False) -> None:
         print_json(found)
     else:
         for name, facts in found.items():
-            say(f"{'ok  ' if facts['ok'] else 'FAIL'} {name}")
+            typer.echo(f"{'ok  ' if facts['ok'] else 'FAIL'} {name}")
             for key, value in facts.items():
                 if key != "ok":
-                    say(f"       {key}: {value}")
+                    typer.echo(printable(f"       {key}: {value}"))
     if first is not None:
         raise typer.Exit(first.exit_code)
