@@ -8,7 +8,7 @@ from itertools import product
 import polars as pl
 import pytest
 
-from darkcurrent.descriptive import retest
+from darkcurrent.descriptive import retest, sensitivity
 from darkcurrent.ledger import READINGS, SCHEMA, other_readings
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.verdicts import PLAIN_CONTRACTS, read_under_every
@@ -107,6 +107,36 @@ def test_the_sentence_and_the_counts_are_in_every_report(result):
         assert "90/120" in text
     data = json.loads(result.model_dump_json(by_alias=True))
     assert data["campaigns"][1]["sensitivity"][0]["sentence"] == sentence
+
+
+def _ledger(*calls):
+    """Return a ledger of calls: the value that counts, what `bracket` reads, and whether a reply is kept."""
+    rows = [
+        dict.fromkeys(SCHEMA) | {"ending": "terminal", "value": value, "as:bracket": read, "kept": kept}
+        for value, read, kept in calls
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def test_another_label_is_neither_gained_nor_lost():
+    calls = [("A", "A"), ("A", "B"), ("tie", "B"), (None, "A"), ("B", None), (None, None)]
+    ledger = _ledger(*[(*call, True) for call in calls], (None, None, False))
+    one = next(one for one in sensitivity(ledger, "label", None) if one.contract == "bracket")
+    assert (one.replies, one.accepted, one.gained, one.lost, one.flipped, one.changed) == (6, 4, 1, 1, 2, 4)
+    assert one.evaluable is None
+
+
+@pytest.mark.parametrize(("ceiling", "held"), [(0, True), (1, True), (2, False)])
+def test_the_sentence_is_said_of_a_held_campaign_only(ceiling, held):
+    """Two answers are invalid as declared, and under `bracket` as many as the ceiling allows or one less."""
+    ledger = _ledger((None, "A", True), (None, "A" if ceiling < 1 else None, True), ("A", "A", True))
+    one = next(
+        one
+        for one in sensitivity(ledger, None, lambda invalid: ["too many"] if invalid > ceiling else [])
+        if one.contract == "bracket"
+    )
+    assert one.evaluable is True
+    assert (one.sentence is not None) is held
 
 
 def test_each_distinct_reply_is_read_once(monkeypatch):

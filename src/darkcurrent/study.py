@@ -16,19 +16,22 @@ from darkcurrent.capture import (
     CampaignState,
     JournalSummary,
     Progress,
+    Row,
     campaign_state,
     journal_path,
+    read_journal,
+    reads_invalid,
     run_campaign,
     summary_of,
 )
-from darkcurrent.errors import IntegrityError, UsageError
+from darkcurrent.errors import IntegrityError, ProtocolError, UsageError
 from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
 from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
-from darkcurrent.records import Battery
+from darkcurrent.records import Battery, Terminal
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.schedules import hash_schedule
@@ -106,7 +109,10 @@ class Study:
             )
         protocol = load_protocol(self.protocol_path)
         for configuration in protocol.configuration:
-            contract_of(configuration)
+            try:
+                contract_of(configuration)
+            except UsageError as error:
+                raise ProtocolError(f"configuration `{configuration.name}`: {error}") from error
         battery = _flagged(load_battery(protocol, self.folder), protocol)
         rubrics, texts = self._rubrics(protocol)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
@@ -146,23 +152,41 @@ class Study:
         return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress)
 
     def states(self) -> dict[str, tuple[CampaignState, JournalSummary | None, int]]:
-        """Return for each configuration how far it is, what its journal says, and how many calls are scheduled.
+        """Return the state of each configuration's campaign."""
+        return {
+            configuration.name: self.state(configuration.name)
+            for configuration in self.frozen.protocol.configuration
+        }
+
+    def state(self, name: str) -> tuple[CampaignState, JournalSummary | None, int]:
+        """Return how far a campaign is, what its journal says, and how many calls are scheduled.
 
         Raises
         ------
         IntegrityError
-            Where a journal was begun under another study digest.
+            Where the journal was begun under another study digest.
         """
-        found = {}
-        for configuration in self.frozen.protocol.configuration:
-            scheduled = len(self.frozen.schedule(configuration.name))
-            summary = summary_of(self.folder, configuration.name)
-            if summary is not None and summary.header.get("study") != self.frozen.study_digest:
-                raise IntegrityError(
-                    f"The journal {journal_path(self.folder, configuration.name)} belongs to another study digest: "
-                    "the frozen files were replaced after capture began; restore them from a copy."
-                )
-            found[configuration.name] = (campaign_state(summary, scheduled), summary, scheduled)
+        scheduled = len(self.frozen.schedule(name))
+        summary = summary_of(self.folder, name)
+        if summary is not None and summary.header.get("study") != self.frozen.study_digest:
+            raise IntegrityError(
+                f"The journal {journal_path(self.folder, name)} belongs to another study digest: "
+                "the frozen files were replaced after capture began; restore them from a copy."
+            )
+        return campaign_state(summary, scheduled), summary, scheduled
+
+    def invalid(self, name: str) -> int:
+        """Return how many calls of a campaign ended so far without a valid verdict."""
+        contract = contract_of(self.configuration(name))
+        found = 0
+
+        def visit(row: Row) -> None:
+            nonlocal found
+            found += isinstance(row, Terminal) and reads_invalid(row, contract)
+
+        path = journal_path(self.folder, name)
+        if path.exists():
+            read_journal(path, visit)
         return found
 
     def ledger(self) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from darkcurrent.study import Study
+from support.server import ChatServer
 
 
 def pair(number: int, **changes: object) -> dict:
@@ -89,7 +90,9 @@ def test_a_folder_without_a_protocol(program, tmp_path):
             f"There is no {folder}/protocol.toml: write one with `darkcurrent init {folder}`."
         )
         for command in ("run", "status", "analyze", "gate", "report"):
-            assert "is not frozen yet: run `darkcurrent freeze" in program(command, folder).error(2)
+            assert program(command, folder).error(2) == (
+                f"There is no study in {folder}: name another folder, or begin one with `darkcurrent init {folder}`."
+            )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -228,7 +231,7 @@ def test_a_key_whose_variable_is_not_set(program, small, monkeypatch, value):
     assert not (small.folder / "journal" / "served.sqlite").exists()
     probed = program("doctor", small.folder)
     assert probed.code == 2
-    assert probed.err.count("environment variable DARKCURRENT_TEST_KEY") == 1
+    assert probed.out.count("environment variable DARKCURRENT_TEST_KEY") == 1
     assert program("doctor", small.folder, "--json").json()["served"]["ok"] is False
 
 
@@ -240,9 +243,26 @@ def test_a_service_that_is_not_there(program, small, monkeypatch):
     assert "cannot be reached" in outcome.error(5)
     probed = program("doctor", small.folder)
     assert probed.code == 5
-    assert "sk-very-secret" not in outcome.err + probed.err
+    assert "sk-very-secret" not in outcome.err + probed.err + probed.out
     for path in small.folder.rglob("*"):
         assert path.is_dir() or b"sk-very-secret" not in path.read_bytes()
+
+
+def test_the_name_of_a_model_steers_no_terminal(program, small):
+    evil = "\x1b[2J\u202egpt\nok   served"
+    with ChatServer(models=(evil,)) as server:
+        served = KEYED.replace('api_key_env = "DARKCURRENT_TEST_KEY"\n', "")
+        old = 'name = "good"\nbackend = "function"\ncallable = "judge:good"\n'
+        base = next(line for line in served.splitlines() if line.startswith("base_url"))
+        small.protocol(old, served.replace(base, f'base_url = "{server.url}"'))
+        assert program("freeze", small.folder).code == 0
+        probed, ran = program("doctor", small.folder), program("run", small.folder)
+    assert (probed.code, ran.code) == (5, 5)
+    for text in (probed.out, ran.err):
+        assert "\\x1b[2J\\u202egpt\\nok   served" in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert "\nok   served" not in text
 
 
 # ------------------------------------------------------------------ what was changed after freezing

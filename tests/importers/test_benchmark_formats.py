@@ -181,6 +181,17 @@ def test_llmbar_labels_are_mapped_back_and_gold(tmp_path):
     assert found.calls[5] == ("BA", "A", "output_2", None)
 
 
+def test_places_say_where_the_target_stood_and_orders_how_the_files_text_stood(tmp_path):
+    """This judge takes the first slot always; the better output is the second one, which stands first in BA."""
+    found = Imported(tmp_path / "s", "llmbar", llmbar_file(tmp_path, [llmbar(0, 2, "1", "2")]))
+    signal = found.analysis.cells[0].signal
+    assert {name: (o.n, o.success) for name, o in signal.orders.items()} == {"AB": (1, 0), "BA": (1, 1)}
+    assert {name: (o.n, o.success) for name, o in signal.places.items()} == {
+        "first": (1, 1),
+        "second": (1, 0),
+    }
+
+
 def test_llmbar_names_come_from_the_folders(tmp_path):
     paths = [
         llmbar_file(tmp_path, [llmbar()], "Natural", "GPT", "CoT"),

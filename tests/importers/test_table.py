@@ -359,6 +359,19 @@ def test_repetitions_are_whole_numbers_and_pairs_of_their_own(tmp_path):
         Imported(tmp_path / "t", "table", bad, mapping=tmp_path / "mapping.toml")
 
 
+def test_names_without_valid_unicode_and_numbers_without_end_are_named(tmp_path):
+    text = BY_COLUMN.replace('label = "verdict"', 'label = "verdict"\nrepetition = "rep"') + SLOTS
+    good = rows((1, 2))[0] | {"rep": 1}
+    for change, message in (
+        ({"id": "\ud83d"}, r'x\.jsonl:1: the name "\\ud83d" holds a lone surrogate'),
+        ({"rep": 10**30}, r"x\.jsonl:1: `rep` is 1000"),
+        ({"rep": None}, r"x\.jsonl:1: `rep` is null"),
+    ):
+        path = jsonl(tmp_path / "x.jsonl", [good | change])
+        with pytest.raises(BatteryError, match=message):
+            Imported(tmp_path / "s", "table", path, mapping=mapping(tmp_path, text))
+
+
 def test_codes_are_compared_by_value():
     values = [1, 1.0, "1", True, "true", None, 1.5, "1.5", 0, False]
     assert [code_of(value) for value in values] == [

@@ -44,9 +44,10 @@ def read_rows(path: Path) -> Iterator[Row]:
         )
     try:
         data = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its name holds a zero byte"
         raise BatteryError(
-            f"The file {path} cannot be read: check `battery.path`, which is relative to the study's folder."
+            f"The file {path} cannot be read ({reason}): check `battery.path`, which is relative to the study's folder."
         ) from error
     return reader(path, data)
 

@@ -208,7 +208,11 @@ def _only_writer(study: Path, configuration: str) -> Iterator[None]:
 
 @contextmanager
 def _pausing(campaign: Campaign) -> Iterator[Callable[[], bool]]:
-    """Make the first Ctrl-C drain what is in flight and a second one stop at once."""
+    """Make the first Ctrl-C drain what is in flight and a second one stop at once.
+
+    A request to end and a closed terminal mean the same: what is in flight would be lost for good otherwise, and
+    the campaign HOLD.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False  # Python gives signals to the main thread alone
         return
@@ -224,7 +228,10 @@ def _pausing(campaign: Campaign) -> Iterator[Callable[[], bool]]:
         if pressed > 1:
             task.cancel()
 
-    loop.add_signal_handler(signal.SIGINT, press)
+    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    heard = [number for number in endings if signal.getsignal(number) is not signal.SIG_IGN]  # nohup
+    for number in heard:
+        loop.add_signal_handler(number, press)
     try:
         yield lambda: pressed > 0
     except asyncio.CancelledError as error:
@@ -232,4 +239,5 @@ def _pausing(campaign: Campaign) -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        for number in heard:
+            loop.remove_signal_handler(number)

@@ -6,7 +6,8 @@ from typing import Any
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, print_json, say, study_of
+from darkcurrent.cli.common import Folder, Json, print_json, study_of
+from darkcurrent.printable import printable
 
 __all__ = ["command"]
 
@@ -17,7 +18,7 @@ def command(folder: Folder, as_json: Json = False) -> None:
 
     from darkcurrent.capture import check_identity
     from darkcurrent.errors import DarkcurrentError
-    from darkcurrent.judges import check_artifacts, open_judge, printable
+    from darkcurrent.judges import check_artifacts, open_judge
     from darkcurrent.protocol import load_protocol
 
     study = study_of(folder)
@@ -45,9 +46,9 @@ def command(folder: Folder, as_json: Json = False) -> None:
         print_json(found)
     else:
         for name, facts in found.items():
-            say(f"{'ok  ' if facts['ok'] else 'FAIL'} {name}")
+            typer.echo(f"{'ok  ' if facts['ok'] else 'FAIL'} {name}")
             for key, value in facts.items():
                 if key != "ok":
-                    say(printable(f"       {key}: {value}"))
+                    typer.echo(printable(f"       {key}: {value}"))
     if first is not None:
         raise typer.Exit(first.exit_code)

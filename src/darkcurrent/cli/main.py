@@ -9,6 +9,7 @@ import typer
 
 from darkcurrent._version import __version__
 from darkcurrent.cli import analyze, doctor, freeze, gate, import_, init, quickstart, report, run, status
+from darkcurrent.cli.common import say
 from darkcurrent.errors import DarkcurrentError
 
 __all__ = ["app", "main"]
@@ -47,7 +48,5 @@ def main() -> None:
     try:
         app(prog_name="darkcurrent")
     except DarkcurrentError as error:
-        # Errors quote names and rows: escaped, they stay one line and cannot steer a terminal.
-        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(error))
-        typer.echo(f"error: {line}", err=True)
+        say(f"error: {error}")
         sys.exit(error.exit_code)

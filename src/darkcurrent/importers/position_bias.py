@@ -20,7 +20,7 @@ from darkcurrent.importers.observation import Format, Intake, Observation, Sourc
 __all__ = ["POSITION_BIAS"]
 
 _NAME = re.compile(r"record_(?P<judge>.+)_(?P<prompt>[^_]+)\.tsv")
-_REPETITION = re.compile(r"Repetition(\d+)\b")
+_REPETITION = re.compile(r"Repetition([0-9]{1,9})\b")
 _TURNS = (1, 2)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from darkcurrent.batteries.edges import null_stratum_of
+from darkcurrent.batteries.rows import shown
 from darkcurrent.canonical import digest, digest_text
 from darkcurrent.errors import BatteryError, UsageError
 from darkcurrent.importers.observation import Observation
@@ -37,6 +39,8 @@ recorded : the slot that the recorded label means; null where it means none.
 recorded_as : the label as it stands in the file; null where there is none.
 reply, prompt, text_first, text_second : digests of texts.
 """
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _TAIL = 160
 """So much of a reply's end is shown beside a disagreement."""
@@ -265,6 +269,19 @@ def _check_items(observations: Sequence[Observation]) -> None:
     """Refuse rows of one item that contradict each other: the coding is not what the importer takes it for."""
     seen: dict[str, Observation] = {}
     for one in observations:
+        for name in (
+            one.judge,
+            one.criterion,
+            one.item,
+            one.stratum,
+            one.cluster,
+            one.finish,
+            one.served_model,
+        ):
+            if name is not None and not name.isascii() and _SURROGATE.search(name):
+                raise BatteryError(
+                    f"{one.where}: the name {shown(name)} holds a lone surrogate: names need valid Unicode (replies do not)."
+                )
         other = seen.setdefault(one.item, one)
         if one.first == one.second:
             raise BatteryError(

@@ -187,7 +187,7 @@ def _whole(row: dict[str, Any], column: str | None, where: str) -> int:
         return 1
     value = value_of(row, column, where)
     try:
-        if isinstance(value, str | int) and not isinstance(value, bool):
+        if isinstance(value, str | int) and not isinstance(value, bool) and abs(int(value)) < 2**53:
             return int(value)
     except ValueError:
         pass

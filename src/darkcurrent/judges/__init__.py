@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from darkcurrent.canonical import digest
 from darkcurrent.errors import ModelMismatchError, ProtocolError
-from darkcurrent.judges.base import Identity, Judge, Reply, RequestFailed, printable
+from darkcurrent.judges.base import Identity, Judge, Reply, RequestFailed
 from darkcurrent.judges.identity import Witness, artifact_digest
 from darkcurrent.judges.keys import key_from_environment
 from darkcurrent.judges.render import RENDERING, delimiters_in
@@ -33,7 +33,6 @@ __all__ = [
     "freeze_configuration",
     "local_artifacts",
     "open_judge",
-    "printable",
     "served_names",
 ]
 

@@ -7,13 +7,9 @@ from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
 from darkcurrent.errors import TransportError
+from darkcurrent.printable import printable
 
-__all__ = ["Basis", "Identity", "Judge", "Reply", "RequestFailed", "printable"]
-
-
-def printable(text: str) -> str:
-    """Return what a server said so that it can be shown on a terminal: no sign in it may steer one."""
-    return "".join(sign if sign.isprintable() else " " for sign in text)
+__all__ = ["Basis", "Identity", "Judge", "Reply", "RequestFailed"]
 
 
 @dataclass(frozen=True, slots=True)

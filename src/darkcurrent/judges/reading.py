@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from darkcurrent.judges.base import Reply, RequestFailed, printable
+from darkcurrent.judges.base import Reply, RequestFailed
 from darkcurrent.judges.transport import HttpReply
+from darkcurrent.printable import printable
 
 __all__ = ["as_count", "as_text", "content_of", "parsed", "read_reply"]
 

@@ -183,6 +183,11 @@ def load_frozen(folder: Path) -> Frozen:
         Where a file is missing, added, or not what was frozen.
     """
     path = folder / "manifest.json"
+    if not folder.exists() and not (folder.parent / "protocol.toml").exists():
+        raise UsageError(
+            f"There is no study in {folder.parent}: name another folder, or begin one with "
+            f"`darkcurrent init {folder.parent}`."
+        )
     if not folder.exists():
         raise UsageError(
             f"{folder.parent} is not frozen yet: run `darkcurrent freeze {folder.parent}` first."

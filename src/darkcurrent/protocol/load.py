@@ -139,6 +139,8 @@ def _explain(error: ErrorDetails, text: str, name: str) -> str:
     if kind == "string_pattern_mismatch":
         # The value is not shown: somebody may have put a key there.
         return f"{where} {_FORMS.get(str(path[-1]), _FORMS['name'])}."
+    if kind == "too_short":
+        return f"{where} is empty: give at least one."
     message = error["msg"].removeprefix("Value error, ")
     shown = error["input"]
     if isinstance(shown, dict | list) or kind == "value_error":

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from darkcurrent.patterns import PATTERNS
-from darkcurrent.reports.words import campaign_of, number, share
+from darkcurrent.printable import shortened
+from darkcurrent.reports.words import campaign_of, declared, number, share
 from darkcurrent.results import Analysis, CampaignResult, CellResult, OrderResult
 
 __all__ = ["Table", "all_tables", "verdict_table"]
@@ -18,7 +19,7 @@ class Table:
     Attributes
     ----------
     columns : tuple of str
-        Headings. The first `left` ones hold names, the others numbers.
+        Headings. The first `left` ones name the row.
     """
 
     key: str
@@ -27,6 +28,13 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     left: int = 2
+
+    def holds_words(self, index: int) -> bool:
+        """Say whether a column is read as words, and stands left, or as numbers, and stands right."""
+        return index < self.left or self.columns[index] in _WORDS
+
+
+_WORDS = ("result", "gate", "identity")
 
 
 def all_tables(analysis: Analysis) -> list[Table]:
@@ -70,8 +78,9 @@ def verdict_table(analysis: Analysis) -> Table:
         key="verdict",
         title="May this judge be used?",
         note=(
-            f"null: identical texts not tied [upper bound, gate {number(threshold, 2)}] · "
-            f"utility: right text chosen [lower bound, gate {number(utility, 2)}]"
+            "valid: of all calls of the configuration · "
+            f"null: identical texts not tied [upper bound, gate {declared(threshold)}] · "
+            f"utility: right text chosen [lower bound, gate {declared(utility)}]"
         ),
         columns=("configuration", "criterion", "valid", "null", "Holm p", "utility", "result"),
         rows=tuple(rows),
@@ -223,7 +232,7 @@ def _signal(analysis: Analysis) -> Table:
 
 def _strata(analysis: Analysis) -> Table:
     rows = tuple(
-        (*_names(cell), name, str(stratum.items), number(stratum.mean))
+        (*_names(cell), shortened(name), str(stratum.items), number(stratum.mean))
         for cell in analysis.cells
         for name, stratum in cell.signal.strata.items()
     )

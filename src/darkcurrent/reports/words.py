@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
-
+from darkcurrent.gates import HOLM_LEVEL
 from darkcurrent.patterns import PATTERNS
+from darkcurrent.printable import shortened
 from darkcurrent.results import Analysis, CampaignResult, CellResult
+from darkcurrent.stats import clone_smallest_n
 
-__all__ = ["campaign_of", "cell_sentences", "limits", "number", "printable", "share"]
-
-
-def printable(text: str) -> str:
-    """Return a text with every control, format and unassigned character made visible.
-
-    Names of strata and models come from data: an escape sequence or a right-to-left mark in one must not
-    steer a terminal or reorder a line.
-    """
-    return "".join(c if unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in text)
+__all__ = ["campaign_of", "cell_sentences", "declared", "limits", "number", "share"]
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -28,6 +20,19 @@ def number(value: float | None, digits: int = 3) -> str:
         return f"{mantissa}e{int(exponent)}"
     shown = f"{value:.{digits}f}"
     return shown.replace("0.", ".", 1) if abs(value) < 1 and float(shown) != 0 else shown
+
+
+def declared(threshold: float | None) -> str:
+    """Return a threshold with all the digits that it was declared with."""
+    return "–" if threshold is None else f"{threshold:g}".removeprefix("0")
+
+
+def _beside(value: float, threshold: float) -> str:
+    """Return a number with as many digits as it takes to see on which side of a threshold it lies."""
+    digits = 3
+    while value != threshold and digits < 15 and round(value, digits) == threshold:
+        digits += 1
+    return number(value, digits)
 
 
 def share(count: int, total: int) -> str:
@@ -52,11 +57,13 @@ def _sentence(analysis: Analysis, cell: CellResult) -> str:
     if cell.state == "HOLD":
         early = f"; capture: {campaign.capture}" if campaign.capture != "COMPLETE" else ""
         others = "".join(f"; {reading.sentence}" for reading in campaign.sensitivity if reading.sentence)
-        return f"Not evaluated: {'; '.join(campaign.reasons)}{early}{others}."
+        why = f" ({shortened(campaign.stopped, 160)})" if campaign.stopped else ""
+        return f"Not evaluated: {'; '.join(campaign.reasons)}{early}{why}{others}."
     parts = [_null_words(cell, analysis), _utility_words(cell, analysis)]
     if cell.state == "NOT GRADED":
         parts = [_recorded_words(campaign), _natural_words(cell), *parts, _pattern_words(cell)]
-    return " ".join(part for part in parts if part)
+    found = " ".join(part for part in parts if part)
+    return found or "Nothing to grade: the battery shows neither clones nor targets."
 
 
 def _recorded_words(campaign: CampaignResult) -> str:
@@ -91,20 +98,47 @@ def _null_words(cell: CellResult, analysis: Analysis) -> str:
     core = cell.clone["core"]
     if core.n == 0:
         return ""
-    threshold = analysis.gates["clone_threshold"]
-    preferred = core.a + core.b
     if core.adverse == 0:
-        text = f"Tied on all {core.n} pairs of identical texts"
+        text = (
+            f"Tied on all {core.n} pairs of identical texts"
+            if core.n > 1
+            else "Tied on its one identical pair"
+        )
     else:
-        text = f"Preferred one of two identical texts {preferred} of {core.n} times"
-        if preferred:
-            text += _which_slot(core.a, core.b)
+        said = []
+        if core.a + core.b:
+            slots = _which_slot(core.a, core.b)
+            said.append(f"preferred one of two identical texts {core.a + core.b} of {core.n} times{slots}")
         if core.invalid:
-            text += f" and gave no valid verdict {core.invalid} times"
-    if core.upper is not None and threshold is not None:
-        side = "within" if core.upper <= threshold else "above"
-        text += f" (rate at most {number(core.upper)}, {side} {number(threshold)})"
-    return text + "."
+            said.append(f"gave no valid verdict on {core.invalid} of {core.n} pairs of identical texts")
+        text = " and ".join(said)
+    return f"{text[0].upper()}{text[1:]}{_null_bound(cell, analysis)}."
+
+
+def _null_bound(cell: CellResult, analysis: Analysis) -> str:
+    """Say which of the clone gate's two conditions decides: the bound of this cell, or the p of the family."""
+    core, threshold = cell.clone["core"], analysis.gates["clone_threshold"]
+    if core.upper is None:
+        return ""
+    if threshold is None or core.p_holm is None:
+        return f" (upper bound {number(core.upper)})"
+    if core.upper > threshold:
+        return f" (upper bound {_beside(core.upper, threshold)} is above {declared(threshold)})"
+    text = f"upper bound {_beside(core.upper, threshold)} is within {declared(threshold)}"
+    if core.p_holm > HOLM_LEVEL:
+        text += (
+            f", but the Holm-adjusted p {_beside(core.p_holm, HOLM_LEVEL)} is above {declared(HOLM_LEVEL)}"
+        )
+        if core.adverse == 0:
+            family = _family(cell, analysis)
+            needed = clone_smallest_n(0, threshold, family, alpha=HOLM_LEVEL)
+            text += f": with {family} cells no judge passes on fewer than {needed} pairs"
+    return f" ({text})"
+
+
+def _family(cell: CellResult, analysis: Analysis) -> int:
+    whole = analysis.gates["clone_family"] == "study"
+    return sum(whole or other.configuration == cell.configuration for other in analysis.cells)
 
 
 _DEGENERATE = (
@@ -115,19 +149,28 @@ _DEGENERATE = (
 def _which_slot(a: int, b: int) -> str:
     most, slot = max((a, "the first"), (b, "the second"))
     if most == a + b:
-        return f", always {slot}"
-    return f", mostly {slot} ({most})" if most >= 0.8 * (a + b) else f" ({a} the first, {b} the second)"
+        return f", always {slot}" if most > 1 else f", {slot}"
+    return f", mostly {slot} ({most})" if most >= 0.8 * (a + b) else f", {a} the first and {b} the second"
 
 
 def _utility_words(cell: CellResult, analysis: Analysis) -> str:
     signal = cell.signal
     if signal.mean is None:
         return ""
-    text = f"Chose the right text in {signal.mean:.1%} of calls"
+    verdicts = signal.verdicts
+    calls = verdicts.correct + verdicts.wrong + verdicts.tie + verdicts.invalid
+    others = {"the wrong one": verdicts.wrong, "a tie": verdicts.tie, "invalid": verdicts.invalid}
+    text = f"Chose the right text in {verdicts.correct} of {calls} calls"
+    text += "".join(f", {name} in {count}" for name, count in others.items() if count)
+    weighted = " over equal strata" if analysis.method["weights"] == "equal" else ""
+    text += f" (mean{weighted} {number(signal.mean)}"
     threshold = analysis.gates["utility_threshold"]
     if signal.lower is not None and threshold is not None:
         verb = "reaches" if signal.lower >= threshold else "misses"
-        text += f" (lower bound {number(signal.lower)} {verb} {number(threshold, 2)})"
+        text += f", lower bound {_beside(signal.lower, threshold)} {verb} {declared(threshold)}"
+    elif signal.lower is not None:
+        text += f", lower bound {number(signal.lower)}"
+    text += ")"
     if signal.degenerate is not None:
         text += f"; {_DEGENERATE}"
     first, second = signal.places["first"], signal.places["second"]
