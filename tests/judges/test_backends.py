@@ -277,6 +277,16 @@ def test_every_other_status_is_a_failure(backend, status):
         read(backend, BACKENDS[backend][2], status)
 
 
+@pytest.mark.parametrize("where", ["/tokenize", "/completion"])
+def test_when_to_come_again_is_handed_on(where):
+    busy = {where: lambda sent: web.json_response({}, status=429, headers={"Retry-After": "7"})}
+    with PathServer({"/completion": LLAMA_RAW_REPLY, **TOKENIZERS, **busy}) as server:
+        judge = judge_for("llama-cpp-raw", server.url)
+        with pytest.raises(RequestFailed) as caught:
+            asked(judge, judge.request_bytes("R", "P", "a", "b"))
+    assert (caught.value.reason, caught.value.http_status, caught.value.retry_after) == ("http-429", 429, "7")
+
+
 @pytest.mark.parametrize(
     ("backend", "answer", "text", "finish"),
     [

@@ -184,14 +184,14 @@ def test_doctor_tells_who_answers_and_checks_the_file(tmp_path):
         study_with(tmp_path, keys, items=2)
         done = program("doctor", tmp_path)
         assert done.returncode == 0, done.stderr
-        assert "basis: verified digest" in done.stderr
+        assert "basis: verified digest" in done.stdout
         facts = json.loads(program("doctor", tmp_path, "--json").stdout)["judge"]
         assert facts["model_sha256"] == hashlib.sha256(b"GGUF").hexdigest()
-        assert "build: b7   \n" in done.stderr, "no sign steers the terminal"
+        assert "build: b7\\x07\\u202e\\ud800\n" in done.stdout, "no sign steers the terminal"
         (tmp_path / "m.gguf").write_bytes(b"another")
         changed = program("doctor", tmp_path)
     assert changed.returncode == 5
-    assert "the model file has changed since the study was frozen" in changed.stderr
+    assert "the model file has changed since the study was frozen" in changed.stdout
 
 
 def test_doctor_says_what_cannot_be_sent_before_anything_is_frozen(tmp_path):
@@ -206,7 +206,7 @@ def test_doctor_says_what_cannot_be_sent_before_anything_is_frozen(tmp_path):
         )
         done = program("doctor", other)
     assert done.returncode == 2
-    assert "its backend cannot send `decoder.thinking`" in done.stderr
+    assert "its backend cannot send `decoder.thinking`" in done.stdout
     assert server.asked == []
 
 

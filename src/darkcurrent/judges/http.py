@@ -111,7 +111,8 @@ class HttpJudge(ABC, Generic[C]):
         reply = replace(
             reply, body=answer.body, http_status=answer.status, gateway=gateway_of(answer.headers)
         )
-        return replace(reply, objection=reply.objection or self._witness.objection(reply))
+        objection = reply.objection or self._witness.objection(reply)
+        return reply if objection is None else replace(reply, objection=objection)
 
     async def _told(self, path: str) -> dict[str, Any]:
         """Return what the server tells of itself at an address."""
@@ -193,7 +194,11 @@ class RawJudge(HttpJudge[R]):
             counted = read_reply(await self._transport.post(self.tokenizer, asked, timeout), read)
         except RequestFailed as error:
             raise RequestFailed(
-                error.reason, f"{self.tokenizer}: {error.detail}", error.http_status, error.body
+                error.reason,
+                f"{self.tokenizer}: {error.detail}",
+                error.http_status,
+                error.body,
+                error.retry_after,
             ) from error
         if not counted.refused and counted.prompt_tokens is None:
             raise RequestFailed(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +14,9 @@ from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 
 __all__ = ["Witness", "artifact_digest", "gateway_of"]
 
-_NAMES_A_MODEL = re.compile(r"[a-z0-9-]*model(-id)?")
+_NAMES_A_MODEL = ("model", "model-id")
+"""How the name of a header ends that names a model."""
+
 _WAY = {
     "server",
     "via",
@@ -50,7 +51,7 @@ def gateway_of(headers: Mapping[str, str]) -> str | None:
     kept = {
         name: value[:_LONGEST]
         for name, value in sorted(headers.items())
-        if name in _WAY or _NAMES_A_MODEL.fullmatch(name)
+        if name in _WAY or name.endswith(_NAMES_A_MODEL)
     }
     return json.dumps(kept) if kept else None
 
@@ -94,7 +95,7 @@ class Witness:
 
 def _marks(made: _Made) -> dict[str, str]:
     headers = json.loads(made.gateway) if made.gateway else {}
-    marks = {f"header {name}": value for name, value in headers.items() if _NAMES_A_MODEL.fullmatch(name)}
+    marks = {f"header {name}": value for name, value in headers.items() if name.endswith(_NAMES_A_MODEL)}
     return marks if made.fingerprint is None else {"system fingerprint": made.fingerprint, **marks}
 
 

@@ -137,18 +137,15 @@ class Transport:
         try:
             async with self._session.request(method, self._base + path, **options) as response:
                 content, oversize = await self._read(response)
-                headers = {
-                    name.lower(): self._words(value.encode("utf-8", "replace"))
-                    for name, value in response.headers.items()
-                }
+                headers = {name.lower(): self._words(value) for name, value in response.headers.items()}
                 return HttpReply(response.status, self._blotted(content), oversize, headers)
         except TimeoutError as error:
             raise RequestFailed("timeout", f"no whole reply within {timeout:.3g} s") from error
         except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError) as error:
-            raise RequestFailed("connection", self._words(f"no connection: {error}".encode())) from error
+            raise RequestFailed("connection", self._words(f"no connection: {error}")) from error
         except (aiohttp.ClientError, OSError) as error:
             words = f"the connection broke: {type(error).__name__}: {error}"
-            raise RequestFailed("connection-lost", self._words(words.encode("utf-8", "replace"))) from error
+            raise RequestFailed("connection-lost", self._words(words)) from error
 
     async def _read(self, response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
         """Read a body and unpack it, never more than the declared size of it, however well it is packed."""
@@ -164,12 +161,12 @@ class Transport:
         except PackedBadly as error:
             response.close()
             raise RequestFailed(
-                "unreadable-reply", self._words(f"HTTP {response.status}: {error}".encode()), response.status
+                "unreadable-reply", self._words(f"HTTP {response.status}: {error}"), response.status
             ) from error
         return bytes(found), False
 
-    def _words(self, said: bytes) -> str:
-        return self._blotted(said).decode("utf-8")
+    def _words(self, text: str) -> str:
+        return self._blotted(text.encode("utf-8", "replace")).decode("utf-8") if self._secrets else text
 
     def _blotted(self, content: bytes) -> bytes:
         """Return what a server said without the secrets, which some repeat in an error message, as text or in JSON."""
