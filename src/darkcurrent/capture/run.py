@@ -18,10 +18,10 @@ from darkcurrent._version import __version__
 from darkcurrent.capture.campaign import Campaign, CampaignState, Progress, campaign_state
 from darkcurrent.capture.journal import Journal, JournalSummary, Row, check_header, read_journal
 from darkcurrent.errors import CaptureError, JournalLockedError, ModelMismatchError
-from darkcurrent.judges import Identity, local_artifacts, open_judge, served_names
+from darkcurrent.judges import Identity, Witness, check_artifacts, open_judge, served_names
 from darkcurrent.judges.base import RequestFailed
+from darkcurrent.protocol.configurations import Configuration, FunctionConfiguration
 from darkcurrent.protocol.freeze import Frozen
-from darkcurrent.protocol.model import Configuration, FunctionConfiguration
 from darkcurrent.records import Event, Terminal
 from darkcurrent.verdicts import Contract, contract_of, parse_verdict
 
@@ -95,10 +95,13 @@ def run_campaign(
     contract = contract_of(configuration)
     with _only_writer(study, configuration.name):
         invalid = 0
+        witness = Witness.of(configuration)
 
         def visit(row: Row) -> None:
             nonlocal invalid
-            invalid += isinstance(row, Terminal) and reads_invalid(row, contract)
+            if isinstance(row, Terminal):
+                invalid += reads_invalid(row, contract)
+                witness.remember(row)
 
         header = {
             "study": frozen.study_digest,
@@ -112,9 +115,9 @@ def run_campaign(
         state = campaign_state(before, len(calls))
         if state not in ("NOT STARTED", "INTERRUPTED"):
             return state
-        _same_artifacts(configuration, identity["artifacts"], study)
+        check_artifacts(configuration, identity["artifacts"], study)
         table = frozen.protocol.capture
-        judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes)
+        judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness)
 
         async def capture() -> CampaignState:
             async with judge:
@@ -161,16 +164,6 @@ def _opened(identity: Identity) -> dict[str, object]:
         "basis": identity.basis,
         "identity": identity.facts,
     }
-
-
-def _same_artifacts(configuration: Configuration, frozen: dict[str, str], study: Path) -> None:
-    present = local_artifacts(configuration, study)
-    for name, sha256 in frozen.items():
-        if present.get(name) != sha256:
-            raise ModelMismatchError(
-                f"configuration `{configuration.name}`: the {name} file has changed since the study was frozen: put the frozen "
-                "one back, or freeze a new study."
-            )
 
 
 def _same_service(configuration: Configuration, events: list[Event], identity: Identity) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from darkcurrent._version import __version__
-from darkcurrent.cli import analyze, doctor, freeze, gate, init, quickstart, report, run, status
+from darkcurrent.cli import analyze, doctor, freeze, gate, import_, init, quickstart, report, run, status
 from darkcurrent.cli.common import say
 from darkcurrent.errors import DarkcurrentError
 
@@ -24,8 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for _command in (quickstart, init, freeze, doctor, run, status, analyze, gate, report):
-    app.command(name=_command.__name__.rpartition(".")[2])(_command.command)
+for _command in (quickstart, init, freeze, doctor, run, status, analyze, gate, report, import_):
+    app.command(name=_command.__name__.rpartition(".")[2].rstrip("_"))(_command.command)
 
 
 def _show_version(value: bool) -> None:

@@ -13,15 +13,20 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from darkcurrent.errors import ProtocolError
-from darkcurrent.protocol.lines import line_of
-from darkcurrent.protocol.model import (
-    FiniteCodeBattery,
+from darkcurrent.protocol.configurations import (
+    AnthropicConfiguration,
     FunctionConfiguration,
     LlamaCppConfiguration,
+    LlamaCppRawConfiguration,
+    OllamaConfiguration,
+    OllamaRawConfiguration,
     OpenAIChatConfiguration,
-    PairsBattery,
-    Protocol,
+    OpenAICompletionsConfiguration,
+    VllmConfiguration,
+    VllmRawConfiguration,
 )
+from darkcurrent.protocol.lines import line_of
+from darkcurrent.protocol.model import FiniteCodeBattery, PairsBattery, Protocol
 
 __all__ = ["load_protocol", "parse_protocol"]
 
@@ -29,7 +34,14 @@ _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("battery", "pairs"): PairsBattery,
     ("battery", "finite-code"): FiniteCodeBattery,
     ("configuration", "openai-chat"): OpenAIChatConfiguration,
+    ("configuration", "openai-completions"): OpenAICompletionsConfiguration,
+    ("configuration", "anthropic"): AnthropicConfiguration,
+    ("configuration", "ollama"): OllamaConfiguration,
+    ("configuration", "ollama-raw"): OllamaRawConfiguration,
     ("configuration", "llama-cpp"): LlamaCppConfiguration,
+    ("configuration", "llama-cpp-raw"): LlamaCppRawConfiguration,
+    ("configuration", "vllm"): VllmConfiguration,
+    ("configuration", "vllm-raw"): VllmRawConfiguration,
     ("configuration", "function"): FunctionConfiguration,
 }
 

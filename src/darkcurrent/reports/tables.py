@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
 from darkcurrent.reports.words import campaign_of, declared, number, share
-from darkcurrent.results import Analysis, CellResult
+from darkcurrent.results import Analysis, CampaignResult, CellResult, OrderResult
 
 __all__ = ["Table", "all_tables", "verdict_table"]
 
@@ -43,10 +43,13 @@ def all_tables(analysis: Analysis) -> list[Table]:
         verdict_table(analysis),
         _campaigns(analysis),
         _invalid(analysis),
+        _sensitivity(analysis),
         _clones(analysis),
         _signal(analysis),
         _strata(analysis),
         _patterns(analysis),
+        _retest(analysis),
+        _imported(analysis),
     ]
     return [table for table in tables if table.rows]
 
@@ -88,7 +91,7 @@ def _campaigns(analysis: Analysis) -> Table:
     rows = tuple(
         (
             campaign.configuration,
-            campaign.state if campaign.capture == "COMPLETE" else f"HOLD, {campaign.capture}",
+            _capture(campaign),
             *map(str, (campaign.scheduled, campaign.terminal, campaign.invalid)),
             *map(str, (campaign.ambiguous, campaign.missing)),
             _tokens(campaign.prompt_tokens, campaign.completion_tokens),
@@ -107,6 +110,10 @@ def _campaigns(analysis: Analysis) -> Table:
     )
 
 
+def _capture(campaign: CampaignResult) -> str:
+    return campaign.state if campaign.capture == "COMPLETE" else f"{campaign.state}, {campaign.capture}"
+
+
 _BASES = {"verified digest": "verified", "service's declaration": "declared"}
 
 
@@ -122,6 +129,27 @@ def _invalid(analysis: Analysis) -> Table:
     )
     note = "Why answers were invalid under the declared contract, of the calls that ended."
     return Table("invalid", "Invalid answers", note, ("configuration", "reason", "calls"), rows)
+
+
+def _sensitivity(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            campaign.configuration,
+            reading.contract,
+            share(reading.accepted, reading.replies),
+            *map(str, (reading.gained, reading.lost, reading.flipped)),
+            {True: "yes", False: "no", None: "–"}[reading.evaluable],
+        )
+        for campaign in analysis.campaigns
+        for reading in campaign.sensitivity
+        if reading.accepted
+    )
+    note = (
+        "What the other contracts, with their default options, read in the same replies; those that read none are left "
+        "out. The judge was asked for another form: this changes no gate."
+    )
+    columns = ("configuration", "contract", "accepted", "new verdicts", "lost", "other label", "evaluable")
+    return Table("sensitivity", "Under other contracts", note, columns, rows)
 
 
 def _clones(analysis: Analysis) -> Table:
@@ -154,7 +182,8 @@ def _clones(analysis: Analysis) -> Table:
         "gate",
     )
     note = (
-        "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded."
+        "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded; a natural "
+        "clone is adverse where any of its calls is."
     )
     return Table("null", "Null: identical texts", note, columns, rows, left=3)
 
@@ -233,6 +262,35 @@ def _patterns(analysis: Analysis) -> Table:
         rows,
         left=3,
     )
+
+
+def _retest(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            *_names(cell),
+            str(retest.repetitions),
+            share(retest.same, retest.units),
+            *map(str, (retest.tie_flip, retest.reversed, retest.invalid)),
+            *(share(*_counts(retest.orders.get(order))) for order in ("AB", "BA")),
+        )
+        for cell in analysis.cells
+        for retest in [cell.retest]
+        if retest is not None
+    )
+    kinds = ("repetitions", "same", "tie or not", "other slot", "invalid")
+    note = "Does it say the same when it is asked the same again? Items in one order; the last two columns: same, by order."
+    return Table("retest", "Test and retest", note, ("configuration", "criterion", *kinds, "AB", "BA"), rows)
+
+
+def _counts(order: OrderResult | None) -> tuple[int, int]:
+    return (order.success, order.n) if order else (0, 0)
+
+
+def _imported(analysis: Analysis) -> Table:
+    facts = analysis.battery.get("imported", {})
+    rows = tuple((name, value) for name, value in facts.items())
+    note = "How these verdicts were recorded and read. A wrong coding makes every number above wrong."
+    return Table("imported", "Recorded data", note, ("what", "how"), rows)
 
 
 def _names(cell: CellResult) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from darkcurrent.gates import HOLM_LEVEL
+from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
 from darkcurrent.results import Analysis, CampaignResult, CellResult
 from darkcurrent.stats import clone_smallest_n
@@ -55,10 +56,42 @@ def _sentence(analysis: Analysis, cell: CellResult) -> str:
     campaign = campaign_of(analysis, cell)
     if cell.state == "HOLD":
         early = f"; capture: {campaign.capture}" if campaign.capture != "COMPLETE" else ""
+        others = "".join(f"; {reading.sentence}" for reading in campaign.sensitivity if reading.sentence)
         why = f" ({shortened(campaign.stopped, 160)})" if campaign.stopped else ""
-        return f"Not evaluated: {'; '.join(campaign.reasons)}{early}{why}."
-    parts = [part for part in (_null_words(cell, analysis), _utility_words(cell, analysis)) if part]
-    return " ".join(parts) or "Nothing to grade: the battery shows neither clones nor targets."
+        return f"Not evaluated: {'; '.join(campaign.reasons)}{early}{why}{others}."
+    parts = [_null_words(cell, analysis), _utility_words(cell, analysis)]
+    if cell.state == "NOT GRADED":
+        parts = [_recorded_words(campaign), _natural_words(cell), *parts, _pattern_words(cell)]
+    said = " ".join(part for part in parts if part)
+    return said or "Nothing to grade: the battery shows neither clones nor targets."
+
+
+def _recorded_words(campaign: CampaignResult) -> str:
+    rate = f" ({campaign.invalid / campaign.terminal:.1%})" if campaign.terminal else ""
+    text = f"Not graded: {'; '.join(campaign.reasons)}. "
+    return (
+        f"{text}No valid verdict in {share(campaign.invalid, campaign.terminal)} replies of this judge{rate}."
+    )
+
+
+def _natural_words(cell: CellResult) -> str:
+    natural = cell.clone.get("natural")
+    if natural is None or natural.n == 0:
+        return ""
+    text = f"Did not tie on {share(natural.adverse, natural.n)} pairs that happen to be one text"
+    return f"{text} (rate at most {number(natural.upper)})."
+
+
+def _pattern_words(cell: CellResult) -> str:
+    total = {pattern: sum(counts[pattern] for counts in cell.patterns.values()) for pattern in PATTERNS}
+    complete = sum(total.values()) - total["incomplete"]
+    if complete == 0:
+        return "No pair was shown in both orders." if total["incomplete"] else ""
+    return (
+        f"Of {complete} pairs in both orders it chose the same text in {total['stable']}, the same slot in "
+        f"{total['position']}, tied once in {total['one-sided']} and twice in {total['tie']}, and gave an invalid "
+        f"answer in {total['invalid']}."
+    )
 
 
 def _null_words(cell: CellResult, analysis: Analysis) -> str:
@@ -140,9 +173,10 @@ def _utility_words(cell: CellResult, analysis: Analysis) -> str:
     text += ")"
     if signal.degenerate is not None:
         text += f"; {_DEGENERATE}"
-    ab, ba = signal.orders["AB"], signal.orders["BA"]
-    if ab.n and ba.n and abs(ab.success / ab.n - ba.success / ba.n) >= 0.1:
-        text += f"; by order: {share(ab.success, ab.n)} where it stood first, {share(ba.success, ba.n)} where second"
+    first, second = signal.places["first"], signal.places["second"]
+    if first.n and second.n and abs(first.success / first.n - second.success / second.n) >= 0.1:
+        text += f"; by place: {share(first.success, first.n)} where it stood first"
+        text += f", {share(second.success, second.n)} where second"
     return text + "."
 
 
@@ -151,7 +185,12 @@ def limits(analysis: Analysis) -> list[str]:
     weights = "the declared strata, each weighted " + (
         "equally" if analysis.method["weights"] == "equal" else "by its items"
     )
+    recorded = [
+        "Nothing was fixed before these verdicts were seen: which items, judges and prompts are on record, and which "
+        "are not, is the choice of whoever recorded them. No number here is a gate.",
+    ]
     return [
+        *(recorded if analysis.state == "NOT GRADED" else []),
         "The clone bound and its p hold under independent items with one common rate; they are marginal, and the p is "
         "Holm-adjusted over the declared family.",
         f"The utility bound describes resampling of these items within {weights}; it says nothing about items of another kind.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from darkcurrent.verdicts.contract import Contract, Labels, LabelTable, label_table, plain_labels
@@ -16,6 +17,7 @@ __all__ = ["JsonField", "Legacy", "SoleObject"]
 _KEY = "winner"
 
 
+@lru_cache(maxsize=1)  # `read_under_every` asks for each of the three contracts, one after the other
 def _not_json(text: str) -> Verdict:
     return explain(text, JSON_TESTS, "not-json")
 
