@@ -18,7 +18,7 @@ from darkcurrent.errors import IntegrityError
 from darkcurrent.records import Call, Intent, Terminal
 from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, Verdict, invalid, parse_verdict, read_under_every
 
-__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "empty_ledger", "other_readings", "winner_of_slot"]
+__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "other_readings", "winner_of_slot"]
 
 _CALL_COLUMNS = (
     "call_id",
@@ -77,11 +77,6 @@ winner : the role of the chosen text, `tie`, or null. For a clone, whose texts h
 kept : whether there is a reply that can be read again.
 as:NAME : the value that the contract NAME, with its default options, reads in it; null where it reads none.
 """
-
-
-def empty_ledger() -> pl.DataFrame:
-    """Return a ledger without rows."""
-    return pl.DataFrame(schema=SCHEMA)
 
 
 def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) -> pl.DataFrame:
