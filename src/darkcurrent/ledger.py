@@ -18,7 +18,7 @@ from darkcurrent.errors import IntegrityError
 from darkcurrent.records import Call, Intent, Terminal
 from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, Verdict, invalid, parse_verdict, read_under_every
 
-__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "empty_ledger", "other_readings", "winner_of_slot"]
+__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "other_readings", "winner_of_slot"]
 
 _CALL_COLUMNS = (
     "call_id",
@@ -79,11 +79,6 @@ as:NAME : the value that the contract NAME, with its default options, reads in i
 """
 
 
-def empty_ledger() -> pl.DataFrame:
-    """Return a ledger without rows."""
-    return pl.DataFrame(schema=SCHEMA)
-
-
 def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) -> pl.DataFrame:
     """Join a campaign's schedule with its journal and read every reply under the declared contract.
 
@@ -103,7 +98,7 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
         elif isinstance(row, Terminal):
             verdict = _verdict(row, contract)
             for name in ("call_id", *_TERMINAL_COLUMNS):
-                endings[name].append(getattr(row, name))
+                endings[name].append(_encodable(getattr(row, name)))
             endings["value"].append(verdict.value)
             endings["reason"].append(verdict.reason)
             kept = row.reason is None
@@ -171,6 +166,11 @@ def winner_of_slot() -> pl.Expr:
         .then(pl.lit(None, dtype=pl.String))
         .otherwise(chosen)
     )
+
+
+def _encodable(value: Any) -> Any:
+    """Return a value that a table can hold: a server may put a lone surrogate into a name, and a table is UTF-8."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _verdict(terminal: Terminal, contract: Contract) -> Verdict:

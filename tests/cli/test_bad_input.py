@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from darkcurrent.study import Study
-from support.server import ChatServer
+from support.server import ChatServer, completion
 
 
 def pair(number: int, **changes: object) -> dict:
@@ -263,6 +264,24 @@ def test_the_name_of_a_model_steers_no_terminal(program, small):
         assert "\x1b" not in text
         assert "\u202e" not in text
         assert "\nok   served" not in text
+
+
+def test_a_lone_surrogate_from_a_server_does_not_lose_the_campaign(program, small):
+    """Every answer was recorded and perhaps paid for: no name that a server gives may keep it from being analyzed."""
+
+    async def answer(request, body):
+        reply = completion('{"winner":"tie"}', model="m", system_fingerprint="\ud800\x1b[2J")
+        return web.Response(text=json.dumps(reply), content_type="application/json")
+
+    with ChatServer(answer, models=("m",)) as server:
+        old = 'name = "good"\nbackend = "function"\ncallable = "judge:good"\n'
+        served = f'name = "s"\nbackend = "openai-chat"\nmodel = "m"\nbase_url = "{server.url}"\n'
+        small.protocol(old, served)
+        assert program("freeze", small.folder).code == 0
+        assert program("run", small.folder).code == 0
+    assert program("analyze", small.folder).code == 0
+    assert program("analyze", small.folder, "--json").json()["campaigns"][0]["terminal"] == 240
+    assert program("report", small.folder).code == 0
 
 
 # ------------------------------------------------------------------ what was changed after freezing

@@ -105,6 +105,16 @@ def test_json_is_one_object_on_stdout_and_nothing_else_there(program, small, tmp
     assert report == {"html": f"{small.folder}/report.html", "markdown": f"{small.folder}/report.md"}
 
 
+def test_a_dash_sends_the_page_to_stdout_and_writes_no_file(program, small, monkeypatch, tmp_path):
+    program("freeze", small.folder)
+    monkeypatch.chdir(tmp_path)
+    outcome = program("report", small.folder, "-o", "-")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("<!doctype html>")
+    assert outcome.out.rstrip().endswith("</html>")
+    assert not (tmp_path / "-").exists()
+
+
 # ------------------------------------------------------------------ how commands end
 
 

@@ -312,3 +312,10 @@ def test_what_a_killed_process_of_the_same_number_left_is_no_hindrance(tmp_path,
     _freeze(tmp_path / "frozen")
     load_frozen(tmp_path / "frozen")
     assert [path.name for path in tmp_path.iterdir()] == ["frozen"]
+
+
+def test_criteria_keep_the_order_in_which_they_were_written(tmp_path):
+    text = TEXT.replace("criteria.neutral.rubric", 'criteria.zeal.rubric = "strict"\ncriteria.neutral.rubric')
+    protocol = parse_protocol(text)
+    freeze(tmp_path / "frozen", protocol, text, Battery(items=(), comparisons=(), texts={}), {}, {})
+    assert list(load_frozen(tmp_path / "frozen").protocol.criteria) == ["zeal", "neutral"]

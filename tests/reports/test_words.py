@@ -22,15 +22,13 @@ def clone(n, a=0, b=0, invalid=0, **numbers):
     return CloneResult(n=n, adverse=a + b + invalid, a=a, b=b, invalid=invalid, gate="MISS", **numbers)
 
 
-def signal(correct=0, wrong=0, tie=0, invalid=0, orders=((0, 0), (0, 0)), **numbers):
+def signal(correct=0, wrong=0, tie=0, invalid=0, **numbers):
     return SignalResult(
         items=(correct + wrong + tie + invalid) // 2,
         gate="MISS",
         verdicts=VerdictCounts(correct=correct, wrong=wrong, tie=tie, invalid=invalid),
-        orders={
-            name: OrderResult(n=n, success=success)
-            for name, (n, success) in zip(("AB", "BA"), orders, strict=True)
-        },
+        orders={},
+        places={"first": OrderResult(n=0, success=0), "second": OrderResult(n=0, success=0)},
         strata={},
         **numbers,
     )

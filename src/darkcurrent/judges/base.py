@@ -7,9 +7,13 @@ from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
 from darkcurrent.errors import TransportError
-from darkcurrent.printable import printable
 
-__all__ = ["Basis", "Identity", "Judge", "Reply", "RequestFailed"]
+__all__ = ["Basis", "Identity", "Judge", "Reply", "RequestFailed", "in_one_line"]
+
+
+def in_one_line(text: str) -> str:
+    """Return what a server said in one line: what would steer a terminal, line breaks too, becomes a space."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class RequestFailed(TransportError):
         body: bytes = b"",
         retry_after: str | None = None,
     ) -> None:
-        detail = printable(detail)
+        detail = in_one_line(detail)
         super().__init__(detail)
         self.reason = reason
         self.detail = detail

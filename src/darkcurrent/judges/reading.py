@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from darkcurrent.judges.base import Reply, RequestFailed
+from darkcurrent.judges.base import Reply, RequestFailed, in_one_line
 from darkcurrent.judges.transport import HttpReply
-from darkcurrent.printable import printable
 
 __all__ = ["as_count", "as_text", "content_of", "parsed", "read_reply"]
 
@@ -30,7 +29,7 @@ def read_reply(reply: HttpReply, read: Callable[[Any], Reply]) -> Reply:
     """
     said = reply.body[:_SHOWN].decode("utf-8", "replace")
     if reply.status in _REFUSED:
-        return Reply(None, None, None, reply.body, reply.status, refused=True, said=printable(said))
+        return Reply(None, None, None, reply.body, reply.status, refused=True, said=in_one_line(said))
     if reply.status != 200:
         raise RequestFailed(
             f"http-{reply.status}",

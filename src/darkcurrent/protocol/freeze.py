@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -224,6 +225,11 @@ def load_frozen(folder: Path) -> Frozen:
         raise IntegrityError(
             f"{folder / 'protocol.json'} cannot be read by this version of darkcurrent: {error.errors()[0]['msg']}."
         ) from error
+    # Canonical JSON sorts keys; the order in which a person wrote the criteria is that of every table.
+    written = tomllib.loads(_read_checked(folder, "protocol.toml", digests["protocol.toml"]).decode())[
+        "criteria"
+    ]
+    protocol = protocol.model_copy(update={"criteria": {name: protocol.criteria[name] for name in written}})
     configurations = json.loads(_read_checked(folder, "configurations.json", digests["configurations.json"]))
     return Frozen(folder, study_digest, protocol, configurations, digests)
 

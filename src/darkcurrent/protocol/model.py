@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
@@ -47,6 +47,12 @@ class BatteryBase(Record):
 
     arms: Annotated[tuple[ArmName, ...], Field(min_length=1)]
     edge_controls: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _arms_are_named_once(self) -> Self:
+        if len(set(self.arms)) < len(self.arms):
+            raise ValueError("`arms` names an arm twice: each item would be asked the same thing twice")
+        return self
 
 
 class PairsColumns(Record):
@@ -104,6 +110,12 @@ class FiniteCodeBattery(BatteryBase):
         "clone",
         "signal",
     )
+
+    @model_validator(mode="after")
+    def _settings_are_named_once(self) -> Self:
+        if len(set(self.settings)) < len(self.settings):
+            raise ValueError("`settings` names a setting twice: each item is taken once")
+        return self
 
 
 BatteryTable = Annotated[PairsBattery | FiniteCodeBattery, Field(discriminator="source")]

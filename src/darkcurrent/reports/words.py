@@ -62,8 +62,8 @@ def _sentence(analysis: Analysis, cell: CellResult) -> str:
     parts = [_null_words(cell, analysis), _utility_words(cell, analysis)]
     if cell.state == "NOT GRADED":
         parts = [_recorded_words(campaign), _natural_words(cell), *parts, _pattern_words(cell)]
-    found = " ".join(part for part in parts if part)
-    return found or "Nothing to grade: the battery shows neither clones nor targets."
+    said = " ".join(part for part in parts if part)
+    return said or "Nothing to grade: the battery shows neither clones nor targets."
 
 
 def _recorded_words(campaign: CampaignResult) -> str:

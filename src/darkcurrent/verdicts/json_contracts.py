@@ -28,7 +28,7 @@ def _wrong(text: str, reason: str) -> Verdict:
 
 
 def _sole_winner(text: str, value: Any) -> Verdict:
-    """Read the decoded JSON value of `text` as an object with the sole key `winner`."""
+    """Read the decoded JSON value of `text` as an object whose only key is `winner`."""
     if type(value) is not tuple:
         return _wrong(text, "wrong-type")
     if len(value) == 1:
@@ -44,7 +44,7 @@ def _sole_winner(text: str, value: Any) -> Verdict:
 
 
 class SoleObject(Contract):
-    r"""Exactly one JSON object with the sole key `winner` and the value `A`, `B` or `tie`.
+    r"""One JSON object and nothing around it: its only key is `winner`, its value `A`, `B` or `tie`.
 
     Notes
     -----
