@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from darkcurrent.canonical import digest_bytes
-from darkcurrent.capture.journal import Journal, JournalSummary
+from darkcurrent.capture.journal import Journal
+from darkcurrent.capture.reading import JournalSummary
 from darkcurrent.judges.base import Judge, Reply, RequestFailed
 from darkcurrent.protocol.model import CaptureTable
 from darkcurrent.records import Call, Event, Intent, Terminal

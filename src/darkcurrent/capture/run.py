@@ -16,7 +16,9 @@ from filelock import FileLock, Timeout
 
 from darkcurrent._version import __version__
 from darkcurrent.capture.campaign import Campaign, CampaignState, Progress, campaign_state
-from darkcurrent.capture.journal import Journal, JournalSummary, Row, check_header, read_journal
+from darkcurrent.capture.journal import Journal
+from darkcurrent.capture.reading import JournalSummary, check_header, read_journal
+from darkcurrent.capture.rows import Row
 from darkcurrent.errors import CaptureError, JournalLockedError, ModelMismatchError
 from darkcurrent.judges import Identity, local_artifacts, open_judge, served_names
 from darkcurrent.judges.base import RequestFailed
@@ -107,7 +109,7 @@ def run_campaign(
         # The journal is opened for writing only with an opened backend: a service that is down leaves no trace.
         before = read_journal(path, visit) if path.exists() else None
         if before is not None:
-            check_header(path, before, header)
+            check_header(path, before.header, header)
         state = campaign_state(before, len(calls))
         if state not in ("NOT STARTED", "INTERRUPTED"):
             return state
