@@ -309,7 +309,8 @@ def failing(journal, which):
     real, numbers = journal.commit, []
 
     def commit(rows):
-        numbers.append(len(numbers) + 1)
+        if rows:
+            numbers.append(len(numbers) + 1)
         if rows and which(numbers[-1]):
             raise CaptureError("The journal cannot be written (disk full): make room, then run again.")
         real(rows)

@@ -40,7 +40,14 @@ class Reply:
 class RequestFailed(TransportError):
     """A request left no usable reply. Carries the reason code and what came, if anything."""
 
-    def __init__(self, reason: str, detail: str, http_status: int | None = None, body: bytes = b"") -> None:
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        http_status: int | None = None,
+        body: bytes = b"",
+        retry_after: str | None = None,
+    ) -> None:
         # What a server said is shown on a terminal: no sign in it may steer one.
         detail = "".join(sign if sign.isprintable() else " " for sign in detail)
         super().__init__(detail)
@@ -48,6 +55,7 @@ class RequestFailed(TransportError):
         self.detail = detail
         self.http_status = http_status
         self.body = body
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,13 @@ def read_chat_reply(reply: HttpReply) -> Reply:
         return Reply(None, None, None, reply.body, reply.status, refused=True)
     if reply.status != 200:
         shown = reply.body[:200].decode("utf-8", "replace")
-        raise RequestFailed(f"http-{reply.status}", f"HTTP {reply.status}: {shown}", reply.status, reply.body)
+        raise RequestFailed(
+            f"http-{reply.status}",
+            f"HTTP {reply.status}: {shown}",
+            reply.status,
+            reply.body,
+            reply.headers.get("retry-after"),
+        )
     if reply.oversize:
         return Reply(None, None, None, reply.body, reply.status, oversize=True)
     try:

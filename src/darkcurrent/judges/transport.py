@@ -6,7 +6,8 @@ import io
 import json
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import aiohttp
 
@@ -18,11 +19,12 @@ __all__ = ["HttpReply", "Transport", "key_from_environment"]
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """A reply with its body, cut off at the declared size."""
+    """A reply with its body, cut off at the declared size; the names of its headers are in lower case."""
 
     status: int
     body: bytes
     oversize: bool
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 _IDLE_SECONDS = 3.0
@@ -103,7 +105,8 @@ class Transport:
                 timeout=aiohttp.ClientTimeout(total=timeout, ceil_threshold=math.inf),
             ) as response:
                 content, oversize = await self._read(response)
-                return HttpReply(response.status, _blotted(content, self._key), oversize)
+                headers = {name.lower(): self._words(value) for name, value in response.headers.items()}
+                return HttpReply(response.status, _blotted(content, self._key), oversize, headers)
         except TimeoutError as error:
             raise RequestFailed("timeout", f"no whole reply within {timeout:.3g} s") from error
         except aiohttp.ClientConnectorError as error:
