@@ -6,8 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from darkcurrent.study import Study
+
+# A slow machine is no fault of the code: an example may take as long as it takes.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 PROTOCOL = """format = 1
 [study]

@@ -6,7 +6,7 @@ with a reason and never a row less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import polars as pl
 from darkcurrent.capture import Row, read_journal
 from darkcurrent.errors import IntegrityError
 from darkcurrent.records import Call, Intent, Terminal
-from darkcurrent.verdicts import Verdict, parse_verdict
+from darkcurrent.verdicts import Contract, Verdict, invalid, parse_verdict
 
 __all__ = ["SCHEMA", "campaign_ledger", "empty_ledger"]
 
@@ -67,7 +67,7 @@ def empty_ledger() -> pl.DataFrame:
     return pl.DataFrame(schema=SCHEMA)
 
 
-def campaign_ledger(calls: Sequence[Call], journal: Path, contract: str) -> pl.DataFrame:
+def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) -> pl.DataFrame:
     """Join a campaign's schedule with its journal and read every reply under the declared contract.
 
     Raises
@@ -131,7 +131,7 @@ def _winner() -> pl.Expr:
     )
 
 
-def _verdict(terminal: Terminal, contract: str, parse: Callable[..., Verdict] = parse_verdict) -> Verdict:
+def _verdict(terminal: Terminal, contract: Contract) -> Verdict:
     if terminal.reason is not None:
-        return Verdict(None, terminal.reason)
-    return parse(terminal.text, contract, terminal.finish, reasoning_present=terminal.reasoning)
+        return invalid(terminal.reason)
+    return parse_verdict(terminal.text, contract, terminal.finish, reasoning_present=terminal.reasoning)

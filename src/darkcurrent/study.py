@@ -31,7 +31,7 @@ from darkcurrent.records import Battery
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.schedules import hash_schedule
-from darkcurrent.verdicts import get_contract
+from darkcurrent.verdicts import contract_of
 
 __all__ = ["Study"]
 
@@ -85,7 +85,7 @@ class Study:
             )
         protocol = load_protocol(self.protocol_path)
         for configuration in protocol.configuration:
-            get_contract(configuration.contract)
+            contract_of(configuration)
         battery = _flagged(load_battery(protocol, self.folder))
         rubrics, texts = self._rubrics(protocol)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
@@ -150,7 +150,7 @@ class Study:
             campaign_ledger(
                 self.frozen.schedule(configuration.name),
                 journal_path(self.folder, configuration.name),
-                configuration.contract,
+                contract_of(configuration),
             )
             for configuration in self.frozen.protocol.configuration
         )

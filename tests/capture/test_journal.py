@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -292,19 +295,19 @@ def without_privileges():
 
 
 @pytest.fixture
-def read_only(written, tmp_path_factory):
-    """The journal in folders that may be read and not written."""
-    parents = [written.parent, written.parent.parent, *tmp_path_factory.getbasetemp().parents][:2]
-    reachable = [p for p in written.parents if p.is_relative_to(tmp_path_factory.getbasetemp().parent)]
-    modes = {p: p.stat().st_mode for p in {*parents, *reachable}}
-    for folder in reachable:
-        folder.chmod(0o755)
-    written.chmod(0o444)
-    for folder in parents:
-        folder.chmod(0o555)
-    yield written
-    for folder, mode in modes.items():
-        folder.chmod(mode)
+def read_only(written):
+    """The journal in folders that may be read by everybody and written by nobody but root."""
+    # A folder of its own: pytest's are closed to others, and are shared with tests that run beside this one.
+    with tempfile.TemporaryDirectory() as outer:
+        Path(outer).chmod(0o755)
+        moved = Path(shutil.copytree(written.parent.parent, Path(outer, "study"))) / "journal" / written.name
+        moved.chmod(0o444)
+        folders = (moved.parent, moved.parent.parent)
+        for folder in folders:
+            folder.chmod(0o555)
+        yield moved
+        for folder in folders:
+            folder.chmod(0o755)
 
 
 def test_it_can_be_read_in_a_folder_that_may_not_be_written(read_only):

@@ -145,7 +145,7 @@ def test_a_judge_that_fails_stops_the_capture_with_5(program, small):
     assert f"see `darkcurrent status {small.folder}`" in sentence
     status = program("status", small.folder, "--json").json()["good"]
     assert status["state"] == "PARTIAL_HOLD_TRANSPORT"
-    assert "no power\nat all" in status["why"]
+    assert "no power at all" in status["why"]
     assert program("gate", small.folder).code == 4
 
 

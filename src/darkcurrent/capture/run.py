@@ -25,7 +25,7 @@ from darkcurrent.judges.base import RequestFailed
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.protocol.model import Configuration, FunctionConfiguration
 from darkcurrent.records import Event, Terminal
-from darkcurrent.verdicts import parse_verdict
+from darkcurrent.verdicts import Contract, contract_of, parse_verdict
 
 __all__ = ["check_identity", "journal_path", "reads_invalid", "run_campaign", "summary_of"]
 
@@ -41,7 +41,7 @@ def summary_of(study: Path, configuration: str) -> JournalSummary | None:
     return read_journal(path) if path.exists() else None
 
 
-def reads_invalid(terminal: Terminal, contract: str) -> bool:
+def reads_invalid(terminal: Terminal, contract: Contract) -> bool:
     """Say whether no verdict comes out of a terminal under a contract."""
     if terminal.reason is not None:
         return True
@@ -94,12 +94,13 @@ def run_campaign(
     calls = frozen.schedule(configuration.name)
     path = journal_path(study, configuration.name)
     identity = frozen.configurations[configuration.name]
+    contract = contract_of(configuration)
     with _only_writer(study, configuration.name):
         invalid = 0
 
         def visit(row: Row) -> None:
             nonlocal invalid
-            invalid += isinstance(row, Terminal) and reads_invalid(row, configuration.contract)
+            invalid += isinstance(row, Terminal) and reads_invalid(row, contract)
 
         header = {
             "study": frozen.study_digest,
@@ -137,7 +138,7 @@ def run_campaign(
                         journal,
                         table,
                         served_names(configuration),
-                        lambda terminal: reads_invalid(terminal, configuration.contract),
+                        lambda terminal: reads_invalid(terminal, contract),
                         frozen.protocol.gates.invalid_ceiling,
                         invalid,
                         on_progress,

@@ -154,10 +154,17 @@ class Decoder(Record):
 
 
 class ConfigurationBase(Record):
-    """Keys that every configuration has."""
+    """Keys that every configuration has.
+
+    Attributes
+    ----------
+    contract, contract_options : str, dict
+        The declared form of a valid answer, and what that form has to be told (`docs/contracts.md`).
+    """
 
     name: Name
     contract: str = "sole-object"
+    contract_options: dict[str, Any] = Field(default_factory=dict)
 
 
 class HttpConfiguration(ConfigurationBase):

@@ -6,7 +6,7 @@ A contract never repairs a reply, never takes the last or the first match of sev
 from __future__ import annotations
 
 from darkcurrent.verdicts.contract import Contract
-from darkcurrent.verdicts.reading import CONTRACTS, get_contract, parse_verdict
+from darkcurrent.verdicts.reading import CONTRACTS, contract_of, get_contract, parse_verdict
 from darkcurrent.verdicts.reasons import REASONS
 from darkcurrent.verdicts.sensitivity import read_under_every
 from darkcurrent.verdicts.verdict import Verdict, invalid
@@ -16,6 +16,7 @@ __all__ = [
     "REASONS",
     "Contract",
     "Verdict",
+    "contract_of",
     "get_contract",
     "invalid",
     "parse_verdict",

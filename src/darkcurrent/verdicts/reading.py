@@ -6,13 +6,14 @@ import dataclasses
 from typing import Any, Final
 
 from darkcurrent.errors import UsageError
+from darkcurrent.protocol.model import ConfigurationBase
 from darkcurrent.verdicts.contract import Contract
 from darkcurrent.verdicts.json_contracts import JsonField, Legacy, SoleObject
 from darkcurrent.verdicts.pattern import Regex
 from darkcurrent.verdicts.text_contracts import Bracket, Label, ScorePair
 from darkcurrent.verdicts.verdict import Verdict, invalid
 
-__all__ = ["CONTRACTS", "PLAIN_CONTRACTS", "get_contract", "parse_verdict"]
+__all__ = ["CONTRACTS", "PLAIN_CONTRACTS", "contract_of", "get_contract", "parse_verdict"]
 
 CONTRACTS: Final[dict[str, type[Contract]]] = {
     kind.name: kind for kind in (SoleObject, Legacy, Label, Bracket, JsonField, ScorePair, Regex)
@@ -62,6 +63,17 @@ PLAIN_CONTRACTS: Final[dict[str, Contract]] = {
     name: get_contract(name) for name in CONTRACTS if name != Regex.name
 }
 """Every contract that can do without options, with its defaults."""
+
+
+def contract_of(configuration: ConfigurationBase) -> Contract:
+    """Make the contract that a configuration declares.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such contract, or it cannot take the options.
+    """
+    return get_contract(configuration.contract, **configuration.contract_options)
 
 
 def parse_verdict(
