@@ -79,6 +79,7 @@ class Campaign:
         self._invalid_allowed = invalid_ceiling * len(calls)
         self._on_progress = on_progress
         self._pacing = Pacing(seed)
+        self._refusals = dict(journal.summary.refusals)
         self._budget = budget
         self._invalid = invalid_before
         self._ambiguous = len(journal.summary.ambiguous)
@@ -139,6 +140,7 @@ class Campaign:
         ended: list[Ending] = []
         try:
             while True:
+                left = self._pacing.seconds_left()  # taken before the requests: where it is 0, they are sent
                 requests = self._next_requests(waiting, len(flying))
                 self._write_down(ended, [sent for _, sent, _ in requests])
                 ended = []
@@ -149,7 +151,7 @@ class Campaign:
                 self._report()
                 if not flying and (not waiting or self._stop or self._pause):
                     return
-                await self._wait_for_news(bool(waiting))
+                await self._wait_for_news(left if waiting else 0.0)
                 for task in [task for task in flying if task.done()]:
                     ended.append(task.result())
                     call = flying.pop(task)
@@ -174,9 +176,8 @@ class Campaign:
                 task.cancel()
             await asyncio.gather(*flying, return_exceptions=True)
 
-    async def _wait_for_news(self, more_to_send: bool) -> None:
+    async def _wait_for_news(self, left: float) -> None:
         """Wait until a call ends, a person wants a pause, or a service that refused may be asked again."""
-        left = self._pacing.seconds_left() if more_to_send else 0.0
         with suppress(TimeoutError):
             async with asyncio.timeout(left or None):
                 await self._news.wait()
@@ -215,9 +216,9 @@ class Campaign:
 
     def _sending(self, call_id: str, request: bytes) -> Sending:
         """Return the record that a call is about to be sent: for the first time, or after its last refusal."""
-        refusals = self._journal.summary.refusals.get(call_id)
-        if refusals is not None:
-            return Retry(call_id=call_id, number=refusals, at=_now(), elapsed_ms=self._elapsed_ms())
+        number = self._refusals.get(call_id)
+        if number is not None:
+            return Retry(call_id=call_id, number=number, at=_now(), elapsed_ms=self._elapsed_ms())
         return Intent(
             call_id=call_id, at=_now(), elapsed_ms=self._elapsed_ms(), request_sha256=digest_bytes(request)
         )
@@ -248,7 +249,7 @@ class Campaign:
         return self._answered(call_id, reply, _ms_since(started))
 
     def _refused(self, call_id: str, failure: RequestFailed) -> RequestRefusal:
-        number = self._journal.summary.refusals.get(call_id, 0) + 1
+        number = self._refusals.get(call_id, 0) + 1
         return RequestRefusal(
             call_id=call_id,
             number=number,
@@ -303,6 +304,7 @@ class Campaign:
             self._look_at_terminal(ending)
 
     def _look_at_refusal(self, refusal: RequestRefusal) -> None:
+        self._refusals[refusal.call_id] = refusal.number
         if self._budget is not None:
             self._budget.release(refusal.call_id)
         left_ms = self._table.deadline_minutes * 60_000 - self._elapsed_ms()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -59,9 +58,8 @@ class Pacing:
         Of the jitter: the same refusals wait equally long in every run.
     """
 
-    def __init__(self, seed: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._clock = clock
         self._until = 0.0
         self._cautious = False
 
@@ -71,7 +69,7 @@ class Pacing:
         if wait is None:
             longest = min(_FIRST_SECONDS * 2.0 ** min(number - 1, 16), _LONGEST_SECONDS)
             wait = longest * (0.5 + 0.5 * _unit(f"{self._seed}:{call_id}:{number}"))
-        self._until = max(self._until, self._clock() + wait)
+        self._until = max(self._until, time.monotonic() + wait)
         self._cautious = True
         return self.seconds_left()
 
@@ -81,7 +79,7 @@ class Pacing:
 
     def seconds_left(self) -> float:
         """Return how long nothing may be sent from now on."""
-        return max(0.0, self._until - self._clock())
+        return max(0.0, self._until - time.monotonic())
 
     def room(self, in_flight: int, flying: int) -> int:
         """Return how many more requests may leave now."""
@@ -152,5 +150,5 @@ class Budget:
         if self._max_tokens is not None and prompt + completion > self._max_tokens:
             return f"the next call could bring the tokens to {prompt + completion}; `max_tokens` is {self._max_tokens}"
         if self._max_cost is not None and cost > self._max_cost:
-            return f"the next call could bring the cost to {cost:.6g}; `max_cost` is {self._max_cost:g}"
+            return f"the next call could bring the cost to {cost:.10g}; `max_cost` is {self._max_cost:g}"
         return None

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from darkcurrent.canonical import text_bytes
 from darkcurrent.records import Event, Intent, Record, RequestRefusal, Retry, Terminal
 
 __all__ = ["FORMAT", "TABLES", "TABLE_OF", "Row", "from_columns", "link", "schema", "to_columns"]
 
+R = TypeVar("R", bound=Record)
+
 FORMAT = "darkcurrent/journal/2"
 """Stands in the header of each journal: which tables and columns it has, and how its chain is made."""
 
 Row = Intent | Terminal | RequestRefusal | Retry | Event
 
-TABLES: dict[str, type[Record]] = {
+TABLES: dict[str, type[Row]] = {
     "intent": Intent,
     "terminal": Terminal,
     "refusal": RequestRefusal,
@@ -93,7 +95,7 @@ def link(chain: str, seq: int, table: str, values: dict[str, Any]) -> str:
     return parts.hexdigest()
 
 
-def from_columns(kind: type[Record], values: dict[str, Any]) -> Row:
+def from_columns(kind: type[R], values: dict[str, Any]) -> R:
     """Return the record that columns were made of; a ValueError where they are none."""
     for name, value in values.items():
         if isinstance(value, bytes) and name != "body":
@@ -102,4 +104,4 @@ def from_columns(kind: type[Record], values: dict[str, Any]) -> Row:
         values["reasoning"] = bool(values["reasoning"])
     if kind is Event:
         values["detail"] = json.loads(values["detail"])
-    return kind(**values)  # type: ignore[return-value]
+    return kind(**values)

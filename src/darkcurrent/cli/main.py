@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from darkcurrent._version import __version__
-from darkcurrent.cli import analyze, doctor, freeze, gate, init, quickstart, report, run, status
+from darkcurrent.cli import (
+    analyze,
+    close,
+    doctor,
+    freeze,
+    gate,
+    init,
+    quickstart,
+    report,
+    run,
+    simulate,
+    status,
+)
 from darkcurrent.errors import DarkcurrentError
 
 __all__ = ["app", "main"]
@@ -23,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for _command in (quickstart, init, freeze, doctor, run, status, analyze, gate, report):
+for _command in (quickstart, init, freeze, doctor, run, status, close, analyze, gate, report, simulate):
     app.command(name=_command.__name__.rpartition(".")[2])(_command.command)
 
 

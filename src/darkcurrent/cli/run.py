@@ -11,11 +11,12 @@ from darkcurrent.cli.common import Folder, Json, print_json, progress, say, stud
 from darkcurrent.errors import CaptureError, DarkcurrentError
 
 if TYPE_CHECKING:
-    from darkcurrent.study import Study
+    from darkcurrent.capture import Glance
 
 __all__ = ["command", "run_all"]
 
-_FINAL = "PARTIAL_HOLD"
+_STOPPED = {"PARTIAL_HOLD_TRANSPORT", "PARTIAL_HOLD_MODEL", "PARTIAL_HOLD_DEADLINE"}
+_OVER = {"COMPLETE", "HELD_EARLY", *_STOPPED}
 
 
 def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
@@ -23,6 +24,8 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
 
     A campaign that stops does not keep the others from running. The first error is raised at the end.
     """
+    from darkcurrent.capture import glance, summary_of
+
     study = study_of(folder)
     if study.protocol_was_edited():
         say(f"note: {study.protocol_path} was edited after freezing; the frozen protocol counts.")
@@ -31,10 +34,11 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
     states: dict[str, str] = {}
     first: DarkcurrentError | None = None
     for name in names or [configuration.name for configuration in study.frozen.protocol.configuration]:
-        before = study.states()[name][0]
-        if before not in ("NOT STARTED", "INTERRUPTED"):
-            say(f"{name}: nothing to do, the campaign is {before}.")
-            states[name] = before
+        before = glance(folder, study.frozen, name)
+        if before.state in _OVER:
+            summary_of(folder, name)  # follows the journal's chain, which a glance does not
+            say(f"{name}: nothing to do, the campaign is {before.state}{_why(before)}.")
+            states[name] = before.state
             continue
         try:
             with progress(name) as show:
@@ -42,27 +46,29 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
         except CaptureError as error:
             first = first or error
             say(f"{name}: {error}")
-            states[name] = study.states()[name][0]
+            states[name] = glance(folder, study.frozen, name).state
             continue
         except KeyboardInterrupt:
-            _tell(study, name, study.states()[name][0])
+            _tell(name, glance(folder, study.frozen, name))
             say(f"Interrupted. To go on: darkcurrent run {folder}")
             raise
-        _tell(study, name, states[name])
+        _tell(name, glance(folder, study.frozen, name))
     if first is not None:
         raise first
     return states
 
 
-def _tell(study: Study, name: str, state: str) -> None:
-    _, summary, scheduled = study.states()[name]
-    assert summary is not None
-    why = next((f" ({event.detail['why']})" for event in summary.events if event.kind == "stopped"), "")
-    ended = f"{len(summary.terminals)} of {scheduled} calls ended in {summary.elapsed_ms / 1000:.1f} s"
-    say(f"{name}: {state}, {ended}{why}.")
-    if summary.ambiguous:
+def _why(now: Glance) -> str:
+    return f" ({now.why})" if now.why else ""
+
+
+def _tell(name: str, now: Glance) -> None:
+    say(f"{name}: {now.state}, {now.ended} of {now.scheduled} calls ended in {now.seconds} s{_why(now)}.")
+    if now.refusals:
+        say(f"{name}: {now.refusals} requests were refused without an answer; each is in the journal.")
+    if now.ambiguous:
         say(
-            f"{name}: {len(summary.ambiguous)} calls were sent and their end is unknown; they are never sent again, "
+            f"{name}: {now.ambiguous} calls were sent and their end is unknown; they are never sent again, "
             "and the campaign will be HOLD."
         )
 
@@ -79,7 +85,7 @@ def command(
     states = run_all(folder, only)
     if as_json:
         print_json(states)
-    stopped = [name for name, state in states.items() if state.startswith(_FINAL)]
+    stopped = [name for name, state in states.items() if state in _STOPPED]
     if stopped:
         raise CaptureError(
             f"The capture of {', '.join(stopped)} stopped for good: what was recorded is kept and will be HOLD; "

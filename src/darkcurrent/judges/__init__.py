@@ -14,6 +14,7 @@ from darkcurrent.protocol.model import (
     FunctionConfiguration,
     LlamaCppConfiguration,
     OpenAIChatConfiguration,
+    SimulatedConfiguration,
 )
 
 __all__ = [
@@ -54,6 +55,10 @@ def open_judge(
         from darkcurrent.judges.llama_cpp import LlamaCppJudge
 
         return LlamaCppJudge(configuration, folder, in_flight, max_bytes)
+    if isinstance(configuration, SimulatedConfiguration):
+        from darkcurrent.judges.simulated.backend import SimulatedBackend
+
+        return SimulatedBackend(configuration, folder)
     from darkcurrent.judges.function import FunctionJudge
 
     return FunctionJudge(configuration, folder)
@@ -63,6 +68,8 @@ def served_names(configuration: Configuration) -> tuple[str, ...]:
     """Return the names that a reply of this configuration may carry."""
     if isinstance(configuration, FunctionConfiguration):
         return (configuration.callable,)
+    if isinstance(configuration, SimulatedConfiguration):
+        return ("simulated",)
     return configuration.served_names
 
 

@@ -21,6 +21,7 @@ from darkcurrent.protocol.model import (
     OpenAIChatConfiguration,
     PairsBattery,
     Protocol,
+    SimulatedConfiguration,
 )
 
 __all__ = ["load_protocol", "parse_protocol"]
@@ -31,6 +32,7 @@ _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("configuration", "openai-chat"): OpenAIChatConfiguration,
     ("configuration", "llama-cpp"): LlamaCppConfiguration,
     ("configuration", "function"): FunctionConfiguration,
+    ("configuration", "simulated"): SimulatedConfiguration,
 }
 
 _TAG_AT = {"battery": 1, "configuration": 2}

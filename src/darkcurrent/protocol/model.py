@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from darkcurrent.protocol.planted import Properties
 from darkcurrent.records import ArmName, Record
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Price",
     "Protocol",
     "ScheduleTable",
+    "SimulatedConfiguration",
     "StudyTable",
 ]
 
@@ -239,8 +241,16 @@ class FunctionConfiguration(ConfigurationBase):
     contract: str = "label"
 
 
+class SimulatedConfiguration(ConfigurationBase):
+    """`backend = "simulated"`: no model at all, but answers with planted properties, for trying out a protocol."""
+
+    backend: Literal["simulated"]
+    properties: Properties = Properties()
+
+
 Configuration = Annotated[
-    OpenAIChatConfiguration | LlamaCppConfiguration | FunctionConfiguration, Field(discriminator="backend")
+    OpenAIChatConfiguration | LlamaCppConfiguration | FunctionConfiguration | SimulatedConfiguration,
+    Field(discriminator="backend"),
 ]
 
 
