@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STUDY ?= quickstart
 
-.PHONY: quickstart test lint types layers check dev clean
+.PHONY: quickstart test simulate lint types layers check dev clean
 
 quickstart: $(VENV)/.local ## audit a real embedded model: protocol to report
 	@$(BIN)/darkcurrent quickstart $(STUDY)
 
 test: $(VENV)/.dev ## every test
 	$(BIN)/pytest -q -n 2
+
+simulate: $(VENV)/.dev ## long simulations of error rates and coverage (about ten minutes)
+	$(BIN)/pytest -q -m slow tests/statistical
 
 lint: $(VENV)/.dev ## style
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

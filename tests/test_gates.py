@@ -36,7 +36,21 @@ def test_a_held_campaign_says_every_reason_with_its_counts():
     assert "fenced 200, empty 11" in text
     assert "3 of 612" in text
     assert "2 calls were sent and their end is unknown" in text
-    assert "1 calls were answered by a model that is not declared" in text
+    assert "1 call was answered by a model that is not declared" in text
+
+
+def test_one_and_many_are_counted_in_good_english():
+    one = _reasons(missing=1, ambiguous=1, irreconcilable=1)
+    assert one == [
+        "1 of 612 scheduled calls was never sent",
+        "1 call was sent and its end is unknown",
+        "1 pair has orders that do not belong together",
+    ]
+    two = _reasons(mismatched=2, irreconcilable=2)
+    assert two == [
+        "2 calls were answered by a model that is not declared",
+        "2 pairs have orders that do not belong together",
+    ]
 
 
 @pytest.mark.parametrize("fault", ["missing", "ambiguous", "mismatched", "irreconcilable"])

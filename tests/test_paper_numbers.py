@@ -6,9 +6,14 @@ strings is one to the printed digit. What cannot be recomputed is listed in `des
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+from itertools import product
+
 import pytest
 
 from darkcurrent.patterns import classify
+from darkcurrent.risk import PAPER_GRID, Rates, risk
 from darkcurrent.stats import (
     bootstrap,
     bootstrap_difference,
@@ -201,3 +206,53 @@ def test_table_9_the_one_interval_that_its_counts_determine() -> None:
     families = [family for family in range(8) for _ in range(4)]
     result = bootstrap_difference([0.0] + [1.0] * 31, [1.0] * 32, families)
     assert [printed(value, 4) for value in (result.mean, *result.interval)] == ["-.0312", "-.0938", ".0000"]
+
+
+# The risk of table 6 over the grid of section 9
+
+CLONES = {("gpt-oss", "neutral"): 2}  # preferences of 102 clones; none in the seven other cells
+
+
+def rates_of(cell: tuple[str, str]) -> Rates:
+    _, tie, wrong, invalid = TABLE_6[cell]
+    return Rates(CLONES.get(cell, 0) / 102, 0, wrong / 204, tie / 204, invalid / 204)
+
+
+@pytest.mark.parametrize("cell", TABLE_6, ids=" ".join)
+def test_the_risk_of_table_6_over_the_grid_follows_from_its_counts(cell) -> None:
+    _, tie, wrong, invalid = TABLE_6[cell]
+    for losses in PAPER_GRID:
+        pi, clone, tied, broken = (
+            Fraction(str(value)) for value in (losses.pi_c, losses.lambda_c, losses.lambda_t, losses.lambda_i)
+        )
+        exact = pi * clone * Fraction(CLONES.get(cell, 0), 102)
+        exact += (1 - pi) * (wrong + tied * tie + broken * invalid) / 204
+        assert math.isclose(risk(rates_of(cell), losses), float(exact), rel_tol=1e-14)
+
+
+def test_which_cell_of_table_6_costs_least_depends_on_the_scenario() -> None:
+    """Not printed in the paper; recomputed in whole numbers apart from the package, and pinned."""
+    cheapest: dict[tuple[str, str], int] = {}
+    for losses in PAPER_GRID:
+        best = min(TABLE_6, key=lambda cell: risk(rates_of(cell), losses))
+        cheapest[best] = cheapest.get(best, 0) + 1
+    by_hand: dict[tuple[str, str], int] = {}
+    for pi, clone, tied in product((0, 1, 5), (50, 100, 200, 500), (10, 25, 50, 100)):
+        costs = {
+            cell: 2 * pi * clone * CLONES.get(cell, 0) + (100 - pi) * (100 * wrong + tied * tie)
+            for cell, (_, tie, wrong, invalid) in TABLE_6.items()
+            if invalid == 0
+        }
+        best = min(costs, key=costs.__getitem__)
+        by_hand[best] = by_hand.get(best, 0) + 2  # lambda_I plays no part without invalid answers
+    assert cheapest == by_hand
+
+
+@pytest.mark.parametrize(
+    ("configuration", "cheaper"), [("Qwen2.5-32B", 36), ("Qwen3.6-35B", 0), ("Qwen3.8", 0), ("gpt-oss", 0)]
+)
+def test_in_how_many_scenarios_the_strict_criterion_costs_less(configuration, cheaper) -> None:
+    """Qwen2.5: 16 + 67 t + i < 35 + t, that is t < .27 at i = 1 and t < .21 at i = 5: three of the eight pairs
+    (t, i), in each of the twelve pairs (pi, lambda_c). gpt-oss: (1 - pi)(2 + 3 t) < 4 pi lambda_c never holds."""
+    strict, neutral = rates_of((configuration, "strict")), rates_of((configuration, "neutral"))
+    assert sum(risk(strict, losses) < risk(neutral, losses) for losses in PAPER_GRID) == cheaper

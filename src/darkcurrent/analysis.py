@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -12,14 +11,16 @@ import polars as pl
 
 from darkcurrent._version import __version__
 from darkcurrent.capture import JournalSummary, campaign_state
+from darkcurrent.declared import Declared
+from darkcurrent.descriptive import pattern_counts, retest, sensitivity
 from darkcurrent.gates import Gate, clone_gate, joint_label, operational_reasons, utility_gate
-from darkcurrent.patterns import PATTERNS, pair_patterns
-from darkcurrent.protocol.freeze import Frozen
-from darkcurrent.protocol.model import AnalysisTable, GatesTable
+from darkcurrent.patterns import pair_patterns
 from darkcurrent.records import NullStratum
 from darkcurrent.results import (
     Analysis,
+    AnalysisState,
     CampaignResult,
+    CampaignState,
     CellResult,
     CloneResult,
     FamilyResult,
@@ -34,45 +35,6 @@ __all__ = ["Declared", "analyze"]
 
 _NULL_STRATA: tuple[NullStratum, ...] = ("core", "edge-empty", "edge-whitespace")
 _HELD = "the campaign is HOLD"
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What an analysis has to know besides the ledger.
-
-    Attributes
-    ----------
-    study, title, study_digest : str
-        What the study is called, and the digest of what was fixed before the first call.
-    configurations, criteria : tuple of str
-        The cells are their product, in this order.
-    battery : dict
-        What was shown, in counts.
-    """
-
-    study: str
-    title: str
-    study_digest: str
-    configurations: tuple[str, ...]
-    criteria: tuple[str, ...]
-    gates: GatesTable
-    method: AnalysisTable
-    battery: dict[str, Any]
-
-    @classmethod
-    def of(cls, frozen: Frozen) -> Declared:
-        """Return what a frozen study declares."""
-        protocol = frozen.protocol
-        return cls(
-            study=protocol.study.name,
-            title=protocol.study.title,
-            study_digest=frozen.study_digest,
-            configurations=tuple(configuration.name for configuration in protocol.configuration),
-            criteria=tuple(protocol.criteria),
-            gates=protocol.gates,
-            method=protocol.analysis,
-            battery=_battery(frozen),
-        )
 
 
 def analyze(
@@ -96,28 +58,34 @@ def analyze(
             _of(ledger, configuration=name),
             _of(patterns, configuration=name),
             summaries[name],
-            declared.gates,
+            declared,
         )
         for name in declared.configurations
     ]
     held = {campaign.configuration for campaign in campaigns if campaign.state == "HOLD"}
-    keys = [(campaign.configuration, criterion) for campaign in campaigns for criterion in declared.criteria]
-    clones = _clones(ledger, keys, held, declared.gates)
+    # Recorded data need not have every judge under every criterion; a scheduled campaign has.
+    present = set(ledger.select("configuration", "criterion").unique().iter_rows())
+    keys = [
+        key
+        for campaign in campaigns
+        for criterion in declared.criteria
+        if (key := (campaign.configuration, criterion)) in present
+    ]
+    clones = _clones(ledger, keys, held, declared)
     cells = []
     for configuration, criterion in keys:
         own = _of(ledger, configuration=configuration, criterion=criterion)
-        signal = _signal(
-            own.filter(pl.col("arm") == "signal"), configuration in held, declared.method, declared.gates
-        )
+        signal = _signal(own.filter(pl.col("arm") == "signal"), configuration in held, declared)
         clone = clones[configuration, criterion]
         cells.append(
             CellResult(
                 configuration=configuration,
                 criterion=criterion,
-                state="HOLD" if configuration in held else "EVALUATED",
+                state="NOT GRADED" if declared.ungraded else "HOLD" if configuration in held else "EVALUATED",
                 clone=clone,
                 signal=signal,
-                patterns=_pattern_counts(_of(patterns, configuration=configuration, criterion=criterion)),
+                patterns=pattern_counts(_of(patterns, configuration=configuration, criterion=criterion)),
+                retest=retest(own),
                 joint=joint_label(clone["core"].gate, signal.gate),
             )
         )
@@ -126,7 +94,7 @@ def analyze(
         study=declared.study,
         title=declared.title,
         study_digest=declared.study_digest,
-        state="COMPLETE" if not held else "HOLD" if len(held) == len(campaigns) else "PARTIAL",
+        state=_state({campaign.state for campaign in campaigns}),
         battery=declared.battery,
         gates=declared.gates.model_dump(mode="json"),
         method=declared.method.model_dump(mode="json"),
@@ -138,8 +106,16 @@ def analyze(
     )
 
 
+def _state(campaigns: set[CampaignState]) -> AnalysisState:
+    return campaigns.pop() if len(campaigns) == 1 else "PARTIAL"
+
+
 def _campaign(
-    name: str, ledger: pl.DataFrame, patterns: pl.DataFrame, summary: JournalSummary | None, gates: GatesTable
+    name: str,
+    ledger: pl.DataFrame,
+    patterns: pl.DataFrame,
+    summary: JournalSummary | None,
+    declared: Declared,
 ) -> CampaignResult:
     ended = ledger.filter(pl.col("ending") == "terminal")
     invalid = ended.filter(pl.col("value").is_null())
@@ -150,25 +126,32 @@ def _campaign(
         .iter_rows()
     )
     missing, ambiguous = (_count(ledger["ending"] == ending) for ending in ("missing", "ambiguous"))
-    whole = patterns.filter(pl.col("pattern") == "incomplete").height
-    reasons = operational_reasons(
-        scheduled=ledger.height,
-        invalid=invalid.height,
-        missing=missing,
-        ambiguous=ambiguous,
-        mismatched=_count(invalid["reason"] == "mismatched-model"),
-        # A pair is also incomplete where a call is missing; that has a reason of its own.
-        irreconcilable=whole if not missing and not ambiguous else 0,
-        ceiling=gates.invalid_ceiling,
-        invalid_by_reason=by_reason,
+    incomplete = patterns.filter(pl.col("pattern") == "incomplete").height
+
+    def held_with(count: int) -> list[str]:
+        return operational_reasons(
+            scheduled=ledger.height,
+            invalid=count,
+            missing=missing,
+            ambiguous=ambiguous,
+            mismatched=_count(invalid["reason"] == "mismatched-model"),
+            # A pair is also incomplete where a call is missing; that has a reason of its own.
+            irreconcilable=incomplete if not missing and not ambiguous else 0,
+            ceiling=declared.gates.invalid_ceiling,
+            invalid_by_reason=by_reason,
+        )
+
+    graded = declared.ungraded is None
+    reasons = (
+        held_with(invalid.height) if graded else _why_not_graded(declared, ledger.height, missing, incomplete)
     )
     events = summary.events if summary else []
     opened = next((event.detail for event in events if event.kind == "opened"), {})
     stopped = next((event.detail for event in events if event.kind == "stopped"), {})
     return CampaignResult(
         configuration=name,
-        state="HOLD" if reasons else "COMPLETE",
-        capture=campaign_state(summary, ledger.height),
+        state="NOT GRADED" if not graded else "HOLD" if reasons else "COMPLETE",
+        capture=campaign_state(summary, ledger.height) if graded else "IMPORTED",
         stopped=stopped.get("why"),
         scheduled=ledger.height,
         terminal=ended.height,
@@ -183,22 +166,36 @@ def _campaign(
         completion_tokens=_sum(ended["completion_tokens"]),
         usage_unknown=ended["prompt_tokens"].null_count(),
         latency_ms_median=_rounded(ended["latency_ms"].median()),
+        sensitivity=sensitivity(ledger, declared.contracts.get(name), held_with if graded else None),
     )
+
+
+def _why_not_graded(declared: Declared, calls: int, missing: int, incomplete: int) -> list[str]:
+    assert declared.ungraded is not None
+    reasons = [declared.ungraded]
+    if missing:
+        reasons.append(f"{missing} of {calls} calls have no reply on record")
+    if incomplete:
+        reasons.append(f"{incomplete} pairs have not exactly one call in each order")
+    return reasons
 
 
 Key = tuple[str, str]
 
 
 def _clones(
-    ledger: pl.DataFrame, keys: Sequence[Key], held: set[str], gates: GatesTable
+    ledger: pl.DataFrame, keys: Sequence[Key], held: set[str], declared: Declared
 ) -> dict[Key, dict[NullStratum, CloneResult]]:
     """Grade the null of every cell. A cell that is HOLD stays in its family, so that it makes no other one's p smaller."""
+    gates = declared.gates
+    found = set(ledger["null_stratum"].drop_nulls().unique())
+    strata: tuple[NullStratum, ...] = (*_NULL_STRATA, "natural") if "natural" in found else _NULL_STRATA
     counts = {
         (configuration, criterion, stratum): _clone_counts(
             _of(ledger, configuration=configuration, criterion=criterion, null_stratum=stratum)
         )
         for configuration, criterion in keys
-        for stratum in _NULL_STRATA
+        for stratum in strata
     }
     tails: dict[Key, float | None] = {}
     for key in keys:
@@ -219,9 +216,9 @@ def _clones(
                 tails[key],
                 adjusted[key],
                 key[0] in held,
-                gates.clone_threshold,
+                declared,
             )
-            for stratum in _NULL_STRATA
+            for stratum in strata
         }
     return results
 
@@ -230,7 +227,9 @@ def _clone_counts(calls: pl.DataFrame) -> dict[str, int]:
     ended = calls.filter(pl.col("ending") == "terminal")
     a, b = (_count(ended["value"] == slot) for slot in "AB")
     invalid = ended["value"].null_count()
-    return {"n": ended.height, "adverse": a + b + invalid, "a": a, "b": b, "invalid": invalid}
+    adverse = ended.filter(pl.col("value").ne_missing("tie"))
+    items, adverse_items = (frame["item"].n_unique() for frame in (ended, adverse))
+    return {"n": items, "adverse": adverse_items, "a": a, "b": b, "invalid": invalid}
 
 
 def _clone(
@@ -239,14 +238,15 @@ def _clone(
     p: float | None,
     p_holm: float | None,
     held: bool,
-    threshold: float | None,
+    declared: Declared,
 ) -> CloneResult:
+    threshold = declared.gates.clone_threshold
     gate: Gate = "HOLD" if held else "NOT GRADED"
     if held:
         return CloneResult(**counts, gate=gate, reason=_HELD)
     if counts["n"] == 0:
-        return CloneResult(**counts, gate=gate, reason="no such clone is in the battery")
-    if stratum != "core":
+        return CloneResult(**counts, gate=gate, reason=declared.ungraded or "no such clone is in the battery")
+    if stratum.startswith("edge-"):
         return CloneResult(
             **counts,
             gate=gate,
@@ -254,7 +254,8 @@ def _clone(
         )
     upper = clopper_pearson_upper(counts["adverse"], counts["n"])
     gate = clone_gate(p_holm, upper, threshold)
-    reason = "no `gates.clone_threshold` is declared" if threshold is None else None
+    undeclared = declared.ungraded or "no `gates.clone_threshold` is declared"
+    reason = undeclared if threshold is None else None
     return CloneResult(**counts, upper=upper, p=p, p_holm=p_holm, gate=gate, reason=reason)
 
 
@@ -265,10 +266,10 @@ def _families(keys: Sequence[Key], kind: str) -> list[list[Key]]:
     return [[key for key in keys if key[0] == name] for name in names]
 
 
-def _signal(calls: pl.DataFrame, held: bool, table: AnalysisTable, gates: GatesTable) -> SignalResult:
-    ended = calls.filter(pl.col("ending") == "terminal").with_columns(
-        success=(pl.col("winner") == pl.col("target")).fill_null(value=False)
-    )
+def _signal(calls: pl.DataFrame, held: bool, declared: Declared) -> SignalResult:
+    table, gates = declared.method, declared.gates
+    calls = calls.with_columns(success=(pl.col("winner") == pl.col("target")).fill_null(value=False))
+    ended = calls.filter(pl.col("ending") == "terminal")
     correct, tie = _count(ended["success"]), _count(ended["value"] == "tie")
     invalid = ended["value"].null_count()
     verdicts = VerdictCounts(
@@ -279,17 +280,20 @@ def _signal(calls: pl.DataFrame, held: bool, table: AnalysisTable, gates: GatesT
         for order in ("AB", "BA")
         for own in [_of(ended, order=order)]
     }
+    places = {
+        place: OrderResult(n=own.height, success=_count(own["success"]))
+        for place, slot in (("first", "slot_a"), ("second", "slot_b"))
+        for own in [ended.filter(pl.col(slot) == pl.col("target"))]
+    }
+    shown: dict[str, Any] = {"orders": orders, "places": places, "verdicts": verdicts}
     items = calls["item"].n_unique()
     if held:
-        return SignalResult(
-            items=items, gate="HOLD", reason=_HELD, orders=orders, verdicts=verdicts, strata={}
-        )
+        return SignalResult(items=items, gate="HOLD", reason=_HELD, strata={}, **shown)
     if items == 0:
-        reason = "the battery has no signal arm"
-        return SignalResult(
-            items=0, gate="NOT GRADED", reason=reason, orders=orders, verdicts=verdicts, strata={}
-        )
-    scores = ended.group_by("item", "stratum", maintain_order=True).agg(score=pl.col("success").mean())
+        reason = "no item has a target" if declared.ungraded else "the battery has no signal arm"
+        return SignalResult(items=0, gate="NOT GRADED", reason=reason, strata={}, **shown)
+    # A recorded call without a reply is no success either: it stays in the denominator.
+    scores = calls.group_by("item", "stratum", maintain_order=True).agg(score=pl.col("success").mean())
     by_stratum = scores.group_by("stratum").agg(items=pl.len(), mean=pl.col("score").mean()).sort("stratum")
     arguments: dict[str, Any] = {"weights": table.weights}
     values, strata = scores["score"].to_numpy(), scores["stratum"].to_list()
@@ -307,9 +311,10 @@ def _signal(calls: pl.DataFrame, held: bool, table: AnalysisTable, gates: GatesT
         },
         degenerate=exact.degenerate,
         gate=utility_gate(exact.lower, gates.utility_threshold),
-        reason="no `gates.utility_threshold` is declared" if gates.utility_threshold is None else None,
-        orders=orders,
-        verdicts=verdicts,
+        reason=(declared.ungraded or "no `gates.utility_threshold` is declared")
+        if gates.utility_threshold is None
+        else None,
+        **shown,
         strata={name: StratumResult(items=count, mean=mean) for name, count, mean in by_stratum.iter_rows()},
     )
 
@@ -326,31 +331,12 @@ def _tests(declared: Declared) -> list[FamilyResult]:
     if len(declared.criteria) > 1:
         families = ["criterion", *families, "clone-criterion"]
     return [
-        FamilyResult(configuration=name, family=family, gate="NOT GRADED", reason=_UNASSIGNED)
+        FamilyResult(
+            configuration=name, family=family, gate="NOT GRADED", reason=declared.ungraded or _UNASSIGNED
+        )
         for name in declared.configurations
         for family in families
     ]
-
-
-def _pattern_counts(patterns: pl.DataFrame) -> dict[str, dict[str, int]]:
-    counts: dict[str, dict[str, int]] = {}
-    for arm in patterns["arm"].unique(maintain_order=True):
-        found = dict(_of(patterns, arm=arm)["pattern"].value_counts().iter_rows())
-        counts[arm] = {pattern: found.get(pattern, 0) for pattern in PATTERNS}
-    return counts
-
-
-def _battery(frozen: Frozen) -> dict[str, Any]:
-    return {
-        "source": frozen.protocol.battery.source,
-        "items": len(frozen.items),
-        "strata": len({item.stratum for item in frozen.items}),
-        "refused": len(frozen.refusals),
-        "flagged": {
-            flag: sum(flag in item.flags for item in frozen.items)
-            for flag in sorted({f for i in frozen.items for f in i.flags})
-        },
-    }
 
 
 def _of(frame: pl.DataFrame, **values: str) -> pl.DataFrame:

@@ -10,14 +10,23 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["Gate", "Joint", "clone_gate", "joint_label", "operational_reasons", "utility_gate"]
+__all__ = [
+    "HOLM_LEVEL",
+    "Gate",
+    "Joint",
+    "clone_gate",
+    "joint_label",
+    "operational_reasons",
+    "utility_gate",
+]
 
 Gate = Literal["PASS", "MISS", "HOLD", "NOT GRADED"]
 Joint = Literal[
     "both gates pass", "clone gate only", "utility gate only", "neither gate", "HOLD", "NOT GRADED"
 ]
 
-_HOLM_LEVEL = 0.05
+HOLM_LEVEL = 0.05
+"""What the Holm-adjusted p of a clone gate may be at most."""
 
 
 def operational_reasons(
@@ -53,21 +62,33 @@ def operational_reasons(
             f"{invalid} of {scheduled} scheduled calls gave no valid verdict ({counted}); the ceiling is {ceiling:.3g}"
         )
     if missing:
-        reasons.append(f"{missing} of {scheduled} scheduled calls were never sent")
+        reasons.append(f"{missing} of {scheduled} scheduled calls {_were(missing)} never sent")
     if ambiguous:
-        reasons.append(f"{ambiguous} calls were sent and their end is unknown")
+        its = "its" if ambiguous == 1 else "their"
+        reasons.append(f"{_some(ambiguous, 'call')} {_were(ambiguous)} sent and {its} end is unknown")
     if mismatched:
-        reasons.append(f"{mismatched} calls were answered by a model that is not declared")
+        reasons.append(
+            f"{_some(mismatched, 'call')} {_were(mismatched)} answered by a model that is not declared"
+        )
     if irreconcilable:
-        reasons.append(f"{irreconcilable} pairs have orders that do not belong together")
+        have = "has" if irreconcilable == 1 else "have"
+        reasons.append(f"{_some(irreconcilable, 'pair')} {have} orders that do not belong together")
     return reasons
+
+
+def _some(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def clone_gate(p_holm: float | None, upper: float | None, threshold: float | None) -> Gate:
     """Grade the null: both the adjusted p and the marginal upper bound must reach their level."""
     if threshold is None or p_holm is None or upper is None:
         return "NOT GRADED"
-    return "PASS" if p_holm <= _HOLM_LEVEL and upper <= threshold else "MISS"
+    return "PASS" if p_holm <= HOLM_LEVEL and upper <= threshold else "MISS"
 
 
 def utility_gate(lower: float | None, threshold: float | None) -> Gate:

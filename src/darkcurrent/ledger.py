@@ -6,7 +6,8 @@ with a reason and never a row less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ import polars as pl
 from darkcurrent.capture import Row, read_journal
 from darkcurrent.errors import IntegrityError
 from darkcurrent.records import Call, Intent, RequestRefusal, Retry, Terminal
-from darkcurrent.verdicts import Contract, Verdict, invalid, parse_verdict
+from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, Verdict, invalid, parse_verdict, read_under_every
 
-__all__ = ["SCHEMA", "campaign_ledger", "empty_ledger"]
+__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "other_readings", "winner_of_slot"]
 
 _CALL_COLUMNS = (
     "call_id",
@@ -46,25 +47,36 @@ _TERMINAL_COLUMNS = (
     "latency_ms",
     "elapsed_ms",
 )
-_INTEGERS = {"position", "block", "prompt_tokens", "completion_tokens", "elapsed_ms"}
-_TYPES: dict[str, Any] = {"reasoning": pl.Boolean, "latency_ms": pl.Float64}
+_INTEGERS = {"position", "block", "repetition", "prompt_tokens", "completion_tokens", "elapsed_ms"}
+_TYPES: dict[str, Any] = {"reasoning": pl.Boolean, "latency_ms": pl.Float64, "kept": pl.Boolean}
+
+READINGS: dict[str, str] = {name: f"as:{name}" for name in PLAIN_CONTRACTS}
+"""Contract to the column that holds what this contract, with its default options, reads in the kept reply."""
 
 SCHEMA: dict[str, Any] = {
     name: pl.Int64 if name in _INTEGERS else _TYPES.get(name, pl.String)
-    for name in (*_CALL_COLUMNS, "ending", *_TERMINAL_COLUMNS, "value", "reason", "winner")
+    for name in (
+        *_CALL_COLUMNS,
+        "repetition",
+        "ending",
+        *_TERMINAL_COLUMNS,
+        "value",
+        "reason",
+        "winner",
+        "kept",
+        *READINGS.values(),
+    )
 }
 """Columns and types.
 
+repetition : the same request, asked again; from 1. A captured campaign asks each once.
 ending : `terminal`, `ambiguous` (sent, its end unknown) or `missing` (never sent).
 value : `A`, `B`, `tie`, or null where there is no valid verdict.
 reason : why there is none; null where there is one.
 winner : the role of the chosen text, `tie`, or null. For a clone, whose texts have one role, only `tie` or null.
+kept : whether there is a reply that can be read again.
+as:NAME : the value that the contract NAME, with its default options, reads in it; null where it reads none.
 """
-
-
-def empty_ledger() -> pl.DataFrame:
-    """Return a ledger without rows."""
-    return pl.DataFrame(schema=SCHEMA)
 
 
 def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) -> pl.DataFrame:
@@ -76,7 +88,9 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
         Where the journal is damaged or holds a call that is not scheduled.
     """
     sent: set[str] = set()
-    endings: dict[str, list[Any]] = {name: [] for name in ("call_id", *_TERMINAL_COLUMNS, "value", "reason")}
+    added = ("value", "reason", "kept", *READINGS.values())
+    endings: dict[str, list[Any]] = {name: [] for name in ("call_id", *_TERMINAL_COLUMNS, *added)}
+    read = other_readings()
 
     def visit(row: Row) -> None:
         if isinstance(row, Intent | Retry):
@@ -86,9 +100,13 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
         elif isinstance(row, Terminal):
             verdict = _verdict(row, contract)
             for name in ("call_id", *_TERMINAL_COLUMNS):
-                endings[name].append(getattr(row, name))
+                endings[name].append(_encodable(getattr(row, name)))
             endings["value"].append(verdict.value)
             endings["reason"].append(verdict.reason)
+            kept = row.reason is None
+            endings["kept"].append(kept)
+            for column, value in read(row.text, row.finish, row.reasoning, kept).items():
+                endings[column].append(value)
 
     if journal.exists():
         read_journal(journal, visit)
@@ -114,13 +132,32 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
         )
         .with_columns(
             reason=pl.when(pl.col("ending") == "terminal").then(pl.col("reason")).otherwise(pl.col("ending")),
-            winner=_winner(),
+            winner=winner_of_slot(),
+            repetition=pl.lit(1, dtype=pl.Int64),
+            kept=pl.col("kept").fill_null(value=False),
         )
         .select(list(SCHEMA))
     )
 
 
-def _winner() -> pl.Expr:
+def other_readings() -> Callable[[str | None, str | None, bool, bool], dict[str, str | None]]:
+    """Return a reader of replies under every contract: `(text, finish, reasoning, kept)` to column and value.
+
+    A judge with a short vocabulary says the same again and again: what was read lately is not read again.
+    """
+    recent = lru_cache(maxsize=4096)(read_under_every)
+    nothing = dict.fromkeys(READINGS.values())
+
+    def read(text: str | None, finish: str | None, reasoning: bool, kept: bool) -> dict[str, str | None]:
+        if not kept:
+            return nothing
+        found = recent(text, finish, reasoning_present=reasoning)
+        return {column: found[name].value for name, column in READINGS.items()}
+
+    return read
+
+
+def winner_of_slot() -> pl.Expr:
     """Map a slot back to the role of the text that stood in it; a clone's two slots have no winner."""
     value = pl.col("value")
     chosen = pl.when(value == "A").then(pl.col("slot_a")).when(value == "B").then(pl.col("slot_b"))
@@ -131,6 +168,11 @@ def _winner() -> pl.Expr:
         .then(pl.lit(None, dtype=pl.String))
         .otherwise(chosen)
     )
+
+
+def _encodable(value: Any) -> Any:
+    """Return a value that a table can hold: a server may put a lone surrogate into a name, and a table is UTF-8."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _verdict(terminal: Terminal, contract: Contract) -> Verdict:

@@ -56,12 +56,13 @@ def classify(forward: Winner, reverse: Winner) -> Pattern:
 
 
 def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per pair of a ledger: configuration, criterion, arm, item, stratum and pattern.
+    """Return one row per pair of a ledger: configuration, criterion, arm, item, stratum, repetition and pattern.
 
-    Clones, which have one call and no orders, are not pairs. A pair whose orders are not exactly one `AB` and one
+    Clones, whose orders do not differ, are not pairs. An item that was asked several times has a pair for each
+    repetition. A pair whose orders are not exactly one `AB` and one
     `BA` call, with swapped slots and both with an ending, is `incomplete`.
     """
-    keys = ["configuration", "criterion", "arm", "item", "stratum", "left", "right"]
+    keys = ["configuration", "criterion", "arm", "item", "stratum", "repetition", "left", "right"]
     u_first = pl.col("order") == "AB"
     return (
         ledger.filter(pl.col("arm") != "clone")
@@ -88,5 +89,5 @@ def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
             .then(pl.lit("one-sided"))
             .otherwise(pl.lit("position"))
         )
-        .select("configuration", "criterion", "arm", "item", "stratum", "pattern")
+        .select("configuration", "criterion", "arm", "item", "stratum", "repetition", "pattern")
     )

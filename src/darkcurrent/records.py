@@ -30,8 +30,11 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 ArmName = Literal["clone", "signal", "equivalent", "ladder"]
 """What is shown to the judge."""
 
-NullStratum = Literal["core", "edge-empty", "edge-whitespace"]
-"""Which kind of clone: text left after strip, the empty string, white space only. Never pooled."""
+NullStratum = Literal["core", "edge-empty", "edge-whitespace", "natural"]
+"""Which kind of clone: text left after strip, the empty string, white space only. Never pooled.
+
+`natural` is a core text too, but nobody scheduled it: two candidates of recorded data that happen to be one text.
+"""
 
 Order = Literal["AB", "BA", "IDENTICAL"]
 """In which order the two texts `u` and `v` of a comparison are shown; a clone has none."""
@@ -183,6 +186,8 @@ class Terminal(Record):
         A code from the vocabulary of reasons; None where a reply came.
     text : str or None
         The answer's content as the server gave it; None where there was none.
+    gateway : str or None
+        The headers of the reply that tell by which way it came and who made it, as a JSON object.
     body : bytes
         The reply as it came, up to the declared size.
     """
@@ -198,6 +203,7 @@ class Terminal(Record):
     finish: str | None = None
     served_model: str | None = None
     fingerprint: str | None = None
+    gateway: str | None = None
     reasoning: bool = False
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

@@ -15,17 +15,56 @@ from darkcurrent.records import NullStratum, Record
 __all__ = [
     "SCHEMA_NAME",
     "Analysis",
+    "AnalysisState",
     "CampaignResult",
+    "CampaignState",
     "CellResult",
     "CloneResult",
+    "ContractReading",
     "FamilyResult",
     "OrderResult",
+    "RetestResult",
     "SignalResult",
     "StratumResult",
     "VerdictCounts",
 ]
 
 SCHEMA_NAME = "darkcurrent/analysis/1"
+
+CampaignState = Literal["COMPLETE", "HOLD", "NOT GRADED"]
+AnalysisState = Literal["COMPLETE", "PARTIAL", "HOLD", "NOT GRADED"]
+
+
+class ContractReading(Record):
+    """What another contract, with its default options, would have read in a campaign's kept replies.
+
+    It describes replies to a prompt that asked for another form. No gate looks at it.
+
+    Attributes
+    ----------
+    replies : int
+        Kept replies, all read again.
+    accepted : int
+        Those in which this contract reads a verdict.
+    gained, lost, flipped : int
+        Calls whose verdict would be new, gone, or another one.
+    changed : int
+        Their sum.
+    evaluable : bool or None
+        Whether the campaign could be evaluated under this contract; None where nothing was scheduled.
+    sentence : str or None
+        The same in words, where the campaign is HOLD and would not be.
+    """
+
+    contract: str
+    replies: int
+    accepted: int
+    changed: int
+    gained: int
+    lost: int
+    flipped: int
+    evaluable: bool | None
+    sentence: str | None = None
 
 
 class CampaignResult(Record):
@@ -34,9 +73,10 @@ class CampaignResult(Record):
     Attributes
     ----------
     state : str
-        `COMPLETE` where the campaign may be evaluated, else `HOLD`, and `reasons` says why.
+        `COMPLETE` where the campaign may be evaluated, else `HOLD`, and `reasons` says why. `NOT GRADED` where
+        nothing was scheduled before the first call.
     capture : str
-        How far the capture is, e.g. `INTERRUPTED` or `HELD_EARLY`.
+        How far the capture is, e.g. `INTERRUPTED` or `HELD_EARLY`; `IMPORTED` where others recorded it.
     stopped : str or None
         Why the capture ended before its last call.
     scheduled, terminal, invalid, ambiguous, missing : int
@@ -52,7 +92,7 @@ class CampaignResult(Record):
     """
 
     configuration: str
-    state: Literal["COMPLETE", "HOLD"]
+    state: CampaignState
     capture: str
     stopped: str | None
     scheduled: int
@@ -68,6 +108,7 @@ class CampaignResult(Record):
     completion_tokens: int | None
     usage_unknown: int
     latency_ms_median: float | None
+    sensitivity: list[ContractReading] = Field(default_factory=list)
 
 
 class CloneResult(Record):
@@ -76,7 +117,8 @@ class CloneResult(Record):
     Attributes
     ----------
     n, adverse : int
-        Calls with an ending; those of them that are no tie (a preference or an invalid answer).
+        Items with an ending; those of them with a call that is no tie (a preference or an invalid answer). A
+        scheduled clone is one call; a natural one was usually shown twice, which are not two trials.
     a, b, invalid : int
         What the adverse calls said.
     upper, p, p_holm : float or None
@@ -97,7 +139,7 @@ class CloneResult(Record):
 
 
 class OrderResult(Record):
-    """Calls and successes in one order of presentation."""
+    """Calls and successes in one order of presentation, or with the target in one place."""
 
     n: int
     success: int
@@ -134,6 +176,10 @@ class SignalResult(Record):
     bounds : dict
         The lower bound by each method: `exact` and `monte-carlo` resample the items' scores; `conservative` makes
         no such assumption and holds for any independent scores between 0 and 1.
+    orders : dict
+        By order of presentation, `AB` and `BA`.
+    places : dict
+        By where the target stood, `first` and `second`; the same as `orders` where `u` is the target.
     """
 
     items: int
@@ -145,19 +191,59 @@ class SignalResult(Record):
     gate: Gate
     reason: str | None = None
     orders: dict[str, OrderResult]
+    places: dict[str, OrderResult]
     verdicts: VerdictCounts
     strata: dict[str, StratumResult]
 
 
+class RetestResult(Record):
+    """Whether a judge says the same when it is asked the same again; descriptive.
+
+    Attributes
+    ----------
+    units : int
+        Pairs of item and order with at least two repetitions; clones are not among them.
+    repetitions : int
+        The most that a unit has.
+    same : int
+        Units with one and the same valid verdict in all repetitions.
+    tie_flip : int
+        Units with ties and with preferences for one slot.
+    reversed : int
+        Units with preferences for either slot.
+    invalid : int
+        Units with an invalid answer; they are in no other class.
+    orders : dict
+        Units (`n`) and those with the same verdict (`success`) by order.
+    """
+
+    units: int
+    repetitions: int
+    same: int
+    tie_flip: int
+    reversed: int
+    invalid: int
+    orders: dict[str, OrderResult]
+
+
 class CellResult(Record):
-    """One configuration under one criterion."""
+    """One configuration under one criterion.
+
+    Attributes
+    ----------
+    clone : dict
+        By null stratum; `natural` only where there is one.
+    retest : RetestResult or None
+        None where nothing was asked twice.
+    """
 
     configuration: str
     criterion: str
-    state: Literal["EVALUATED", "HOLD"]
+    state: Literal["EVALUATED", "HOLD", "NOT GRADED"]
     clone: dict[NullStratum, CloneResult]
     signal: SignalResult
     patterns: dict[str, dict[str, int]]
+    retest: RetestResult | None = None
     joint: Joint
 
 
@@ -184,7 +270,8 @@ class Analysis(Record):
     Attributes
     ----------
     state : str
-        `COMPLETE` where every campaign may be evaluated, `HOLD` where none may, else `PARTIAL`.
+        `COMPLETE` where every campaign may be evaluated, `HOLD` where none may, else `PARTIAL`; `NOT GRADED`
+        where nothing was scheduled before the first call.
     battery : dict
         What was shown: source, items, strata, flagged items.
     gates, method : dict
@@ -197,7 +284,7 @@ class Analysis(Record):
     study: str
     title: str
     study_digest: str
-    state: Literal["COMPLETE", "PARTIAL", "HOLD"]
+    state: AnalysisState
     battery: dict[str, Any]
     gates: dict[str, Any]
     method: dict[str, Any]

@@ -21,11 +21,12 @@ from darkcurrent.capture import (
     run_campaign,
     summary_of,
 )
-from darkcurrent.errors import IntegrityError, UsageError
+from darkcurrent.errors import IntegrityError, ProtocolError, UsageError
+from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
 from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
-from darkcurrent.protocol.model import Configuration
+from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.records import Battery
 from darkcurrent.reports import html_report, markdown_report
@@ -58,9 +59,29 @@ class Study:
         """Whether `frozen/` exists."""
         return (self.folder / "frozen").exists()
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether the verdicts were recorded by others: `imported/` exists."""
+        return (self.folder / "imported").exists()
+
+    @cached_property
+    def imported(self) -> ImportedStudy:
+        """The imported verdicts, every byte checked when it is read."""
+        return load_imported(self.folder / "imported")
+
     @cached_property
     def frozen(self) -> Frozen:
-        """The frozen study, every byte checked."""
+        """The frozen study, every byte checked.
+
+        Raises
+        ------
+        UsageError
+            Where there is none, also because the verdicts were imported.
+        """
+        if self.is_imported:
+            raise UsageError(
+                f"{self.folder} holds imported verdicts, and nothing to run: use `darkcurrent analyze {self.folder}`."
+            )
         return load_frozen(self.folder / "frozen")
 
     def protocol_was_edited(self) -> bool:
@@ -85,8 +106,11 @@ class Study:
             )
         protocol = load_protocol(self.protocol_path)
         for configuration in protocol.configuration:
-            contract_of(configuration)
-        battery = _flagged(load_battery(protocol, self.folder))
+            try:
+                contract_of(configuration)
+            except UsageError as error:
+                raise ProtocolError(f"configuration `{configuration.name}`: {error}") from error
+        battery = _flagged(load_battery(protocol, self.folder), protocol)
         rubrics, texts = self._rubrics(protocol)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
         identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
@@ -125,27 +149,33 @@ class Study:
         return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress)
 
     def states(self) -> dict[str, tuple[CampaignState, JournalSummary | None, int]]:
-        """Return for each configuration how far it is, what its journal says, and how many calls are scheduled.
+        """Return the state of each configuration's campaign."""
+        return {
+            configuration.name: self.state(configuration.name)
+            for configuration in self.frozen.protocol.configuration
+        }
+
+    def state(self, name: str) -> tuple[CampaignState, JournalSummary | None, int]:
+        """Return how far a campaign is, what its journal says, and how many calls are scheduled.
 
         Raises
         ------
         IntegrityError
-            Where a journal was begun under another study digest.
+            Where the journal was begun under another study digest.
         """
-        found = {}
-        for configuration in self.frozen.protocol.configuration:
-            scheduled = len(self.frozen.schedule(configuration.name))
-            summary = summary_of(self.folder, configuration.name)
-            if summary is not None and summary.header.get("study") != self.frozen.study_digest:
-                raise IntegrityError(
-                    f"The journal {journal_path(self.folder, configuration.name)} belongs to another study digest: "
-                    "the frozen files were replaced after capture began; restore them from a copy."
-                )
-            found[configuration.name] = (campaign_state(summary, scheduled), summary, scheduled)
-        return found
+        scheduled = len(self.frozen.schedule(name))
+        summary = summary_of(self.folder, name)
+        if summary is not None and summary.header.get("study") != self.frozen.study_digest:
+            raise IntegrityError(
+                f"The journal {journal_path(self.folder, name)} belongs to another study digest: "
+                "the frozen files were replaced after capture began; restore them from a copy."
+            )
+        return campaign_state(summary, scheduled), summary, scheduled
 
     def ledger(self) -> pl.DataFrame:
-        """Return one row per scheduled call of every configuration."""
+        """Return one row per scheduled or recorded call of every configuration."""
+        if self.is_imported:
+            return self.imported.ledger()
         return pl.concat(
             campaign_ledger(
                 self.frozen.schedule(configuration.name),
@@ -157,8 +187,14 @@ class Study:
 
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
-        summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(Declared.of(self.frozen), self.ledger(), summaries)
+        summaries: dict[str, JournalSummary | None]
+        if self.is_imported:
+            declared = self.imported.declared()
+            summaries = dict.fromkeys(declared.configurations)
+        else:
+            declared = Declared.of(self.frozen)
+            summaries = {name: summary for name, (_, summary, _) in self.states().items()}
+        result = analyze(declared, self.ledger(), summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
@@ -170,11 +206,12 @@ class Study:
         return html_path, markdown_path
 
 
-def _flagged(battery: Battery) -> Battery:
-    """Flag the items whose texts hold the tags that the prompt is built with."""
+def _flagged(battery: Battery, protocol: Protocol) -> Battery:
+    """Flag the items whose texts hold the tags, or the marks of a template, that a prompt is built with."""
+    templates = [c.template for c in protocol.configuration if isinstance(c, RawConfiguration)]
     items = tuple(
         item.model_copy(update={"flags": (*item.flags, "holds-prompt-tags")})
-        if delimiters_in(battery.texts[key] for key in (item.prompt, *item.texts.values()))
+        if delimiters_in((battery.texts[key] for key in (item.prompt, *item.texts.values())), templates)
         else item
         for item in battery.items
     )

@@ -24,7 +24,7 @@ from darkcurrent.errors import (
 )
 from darkcurrent.judges import Identity, open_judge
 from darkcurrent.judges.function import FunctionJudge
-from darkcurrent.protocol.model import OpenAIChatConfiguration
+from darkcurrent.protocol.configurations import OpenAIChatConfiguration
 from darkcurrent.records import Intent, Terminal
 from support.server import ChatServer, completion
 from support.studies import http_study, program, study_with

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from darkcurrent.study import Study
+from support.server import ChatServer, completion
 
 
 def pair(number: int, **changes: object) -> dict:
@@ -89,7 +91,9 @@ def test_a_folder_without_a_protocol(program, tmp_path):
             f"There is no {folder}/protocol.toml: write one with `darkcurrent init {folder}`."
         )
         for command in ("run", "status", "analyze", "gate", "report"):
-            assert "is not frozen yet: run `darkcurrent freeze" in program(command, folder).error(2)
+            assert program(command, folder).error(2) == (
+                f"There is no study in {folder}: name another folder, or begin one with `darkcurrent init {folder}`."
+            )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -228,7 +232,7 @@ def test_a_key_whose_variable_is_not_set(program, small, monkeypatch, value):
     assert not (small.folder / "journal" / "served.sqlite").exists()
     probed = program("doctor", small.folder)
     assert probed.code == 2
-    assert probed.err.count("environment variable DARKCURRENT_TEST_KEY") == 1
+    assert probed.out.count("environment variable DARKCURRENT_TEST_KEY") == 1
     assert program("doctor", small.folder, "--json").json()["served"]["ok"] is False
 
 
@@ -240,9 +244,44 @@ def test_a_service_that_is_not_there(program, small, monkeypatch):
     assert "cannot be reached" in outcome.error(5)
     probed = program("doctor", small.folder)
     assert probed.code == 5
-    assert "sk-very-secret" not in outcome.err + probed.err
+    assert "sk-very-secret" not in outcome.err + probed.err + probed.out
     for path in small.folder.rglob("*"):
         assert path.is_dir() or b"sk-very-secret" not in path.read_bytes()
+
+
+def test_the_name_of_a_model_steers_no_terminal(program, small):
+    evil = "\x1b[2J\u202egpt\nok   served"
+    with ChatServer(models=(evil,)) as server:
+        served = KEYED.replace('api_key_env = "DARKCURRENT_TEST_KEY"\n', "")
+        old = 'name = "good"\nbackend = "function"\ncallable = "judge:good"\n'
+        base = next(line for line in served.splitlines() if line.startswith("base_url"))
+        small.protocol(old, served.replace(base, f'base_url = "{server.url}"'))
+        assert program("freeze", small.folder).code == 0
+        probed, ran = program("doctor", small.folder), program("run", small.folder)
+    assert (probed.code, ran.code) == (5, 5)
+    for text in (probed.out, ran.err):
+        assert "\\x1b[2J\\u202egpt\\nok   served" in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert "\nok   served" not in text
+
+
+def test_a_lone_surrogate_from_a_server_does_not_lose_the_campaign(program, small):
+    """Every answer was recorded and perhaps paid for: no name that a server gives may keep it from being analyzed."""
+
+    async def answer(request, body):
+        reply = completion('{"winner":"tie"}', model="m", system_fingerprint="\ud800\x1b[2J")
+        return web.Response(text=json.dumps(reply), content_type="application/json")
+
+    with ChatServer(answer, models=("m",)) as server:
+        old = 'name = "good"\nbackend = "function"\ncallable = "judge:good"\n'
+        served = f'name = "s"\nbackend = "openai-chat"\nmodel = "m"\nbase_url = "{server.url}"\n'
+        small.protocol(old, served)
+        assert program("freeze", small.folder).code == 0
+        assert program("run", small.folder).code == 0
+    assert program("analyze", small.folder).code == 0
+    assert program("analyze", small.folder, "--json").json()["campaigns"][0]["terminal"] == 240
+    assert program("report", small.folder).code == 0
 
 
 # ------------------------------------------------------------------ what was changed after freezing

@@ -15,7 +15,7 @@ from darkcurrent import __version__
 from darkcurrent.cli.main import app
 
 COMMANDS = [
-    "quickstart", "init", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "report", "simulate",
+    "quickstart", "init", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "report", "import", "simulate",
 ]  # fmt: skip
 
 
@@ -68,11 +68,11 @@ def test_no_arguments_show_the_help(program):
 
 def test_data_goes_to_stdout_and_talk_to_stderr(program, small, tmp_path):
     assert program("init", tmp_path / "a").out == ""
-    for command in ("freeze", "run", "doctor", "report"):
+    for command in ("freeze", "run", "report"):
         outcome = program(command, small.folder)
         assert (outcome.code, outcome.out) == (0, "")
         assert outcome.err
-    for command in ("status", "analyze", "gate"):
+    for command in ("doctor", "status", "analyze", "gate"):
         outcome = program(command, small.folder)
         assert (outcome.code, outcome.err) == (0, "")
         assert "good" in outcome.out
@@ -88,6 +88,7 @@ def test_json_is_one_object_on_stdout_and_nothing_else_there(program, small, tmp
         "refused": 0,
         "flagged": 0,
         "calls": {"good": 240},
+        "notes": [],
     }
     assert program("status", small.folder, "--json").json()["good"]["state"] == "NOT STARTED"
     doctor = program("doctor", small.folder, "--json").json()
@@ -104,6 +105,16 @@ def test_json_is_one_object_on_stdout_and_nothing_else_there(program, small, tmp
     assert program("gate", small.folder, "--json").json() == {"good / neutral": "both gates pass"}
     report = program("report", small.folder, "--json").json()
     assert report == {"html": f"{small.folder}/report.html", "markdown": f"{small.folder}/report.md"}
+
+
+def test_a_dash_sends_the_page_to_stdout_and_writes_no_file(program, small, monkeypatch, tmp_path):
+    program("freeze", small.folder)
+    monkeypatch.chdir(tmp_path)
+    outcome = program("report", small.folder, "-o", "-")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("<!doctype html>")
+    assert outcome.out.rstrip().endswith("</html>")
+    assert not (tmp_path / "-").exists()
 
 
 # ------------------------------------------------------------------ how commands end
@@ -144,11 +155,45 @@ def test_a_judge_that_fails_stops_the_capture_with_5(program, small):
     small.protocol("judge:good", "judge:broken")
     program("freeze", small.folder)
     sentence = program("run", small.folder).error(5)
-    assert f"see `darkcurrent status {small.folder}`" in sentence
+    assert f"`darkcurrent status {small.folder}` says why" in sentence
+    assert "to ask again, freeze a new study in another folder" in sentence
     status = program("status", small.folder, "--json").json()["good"]
     assert status["state"] == "PARTIAL_HOLD_TRANSPORT"
     assert "no power at all" in status["why"]
     assert program("gate", small.folder).code == 4
+
+
+def test_run_says_how_many_answers_were_invalid(program, small):
+    """A campaign that is COMPLETE and useless must not look like a success until somebody analyzes it."""
+    small.protocol("judge:good", "judge:rude")
+    program("freeze", small.folder)
+    assert (
+        "good: COMPLETE, 240 of 240 calls ended, 240 of them invalid, in " in program("run", small.folder).err
+    )
+    assert program("status", small.folder, "--json").json()["good"]["invalid"] == 240
+
+
+def test_json_of_run_is_printed_also_where_a_campaign_could_not_begin(program, small):
+    more = '[[configuration]]\nname = "away"\nbackend = "openai-chat"\nmodel = "m"\n'
+    small.protocol("[schedule]", more + 'base_url = "http://127.0.0.1:1/v1"\n[schedule]')
+    program("freeze", small.folder)
+    outcome = program("run", small.folder, "--json")
+    assert "cannot be reached" in outcome.error(5)
+    assert outcome.json() == {"good": "COMPLETE", "away": "NOT STARTED"}
+
+
+@pytest.mark.parametrize(("items", "told"), [(58, True), (59, False)])
+def test_freeze_says_so_where_no_judge_could_pass(program, small, items, told):
+    """0 of 58: .95**58 = .051, above .05; 0 of 59: .0485."""
+    rows = [{"id": f"{n}", "prompt": "p", "chosen": f"good {n}", "rejected": "bad"} for n in range(items)]
+    small.pairs(*rows)
+    outcome = program("freeze", small.folder)
+    assert outcome.code == 0
+    note = "note: no judge can pass the clone gate: with 1 cell in the family it takes 59 clones that are all tied"
+    assert (note in outcome.err) is told
+    program("run", small.folder)
+    passes = program("gate", small.folder, "--json").json() == {"good / neutral": "both gates pass"}
+    assert passes is not told
 
 
 def test_run_goes_on_and_says_when_there_is_nothing_to_do(program, small):
@@ -168,7 +213,8 @@ def test_only_runs_what_it_names(program, small):
     assert {name: row["state"] for name, row in states.items()} == {"good": "NOT STARTED", "lazy": "COMPLETE"}
 
 
-def test_ctrl_c_pauses_with_130_and_run_goes_on(program, small):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_pauses_with_130_and_run_goes_on(program, small, number):
     mark = small.folder / "begun"
     (small.folder / "judge.py").write_text(
         "import os, pathlib, time\n"
@@ -188,7 +234,7 @@ def test_ctrl_c_pauses_with_130_and_run_goes_on(program, small):
     deadline = time.monotonic() + 30
     while not mark.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert "Traceback" not in err

@@ -16,7 +16,7 @@ import pytest
 from darkcurrent.errors import ProtocolError
 from darkcurrent.judges.base import RequestFailed
 from darkcurrent.judges.function import FunctionJudge, source_file
-from darkcurrent.protocol.model import FunctionConfiguration
+from darkcurrent.protocol.configurations import FunctionConfiguration
 
 SOURCE = """
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Label(str, enum.Enum):
 
 def plain(prompt, a, b): return "A" if len(a) > len(b) else "tie"
 def echo(prompt, a, b): return prompt + "|" + a + "|" + b
+def other_names(question, left, right, /): return question + "|" + left + "|" + right
 async def coroutine(prompt, a, b):
     await asyncio.sleep(0)
     return "B"
@@ -93,6 +94,7 @@ def ask(judge, a="x", b="y", timeout=5.0, prompt="p"):
     ("name", "text"),
     [
         ("plain", "tie"),
+        ("other_names", "p|x|y"),
         ("coroutine", "B"),
         ("an_object", "B"),
         ("a_partial", "tie"),
@@ -122,7 +124,7 @@ def test_what_it_returns_is_the_reply(folder, name, text):
         ("async_interrupts", "KeyboardInterrupt: "),
         ("cancels_itself", "CancelledError: gave up"),
         ("unshowable", "RuntimeError: no repr"),
-        ("wrong_arguments", "TypeError: wrong_arguments() got an unexpected keyword argument 'a'"),
+        ("wrong_arguments", "TypeError: wrong_arguments() takes 1 positional argument but 3 were given"),
     ],
 )
 def test_what_it_raises_is_a_failure_of_this_call(folder, name, said):
@@ -147,7 +149,7 @@ def test_a_function_that_hangs_does_not_keep_the_program_from_ending(folder):
     sys.path[:0] = {sys.path!r}
     from pathlib import Path
     from darkcurrent.judges.function import FunctionJudge
-    from darkcurrent.protocol.model import FunctionConfiguration
+    from darkcurrent.protocol.configurations import FunctionConfiguration
     c = FunctionConfiguration(name="f", backend="function", callable="judge:sleeps")
     judge = FunctionJudge(c, Path({str(folder)!r}))
     try:

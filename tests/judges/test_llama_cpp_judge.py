@@ -15,10 +15,10 @@ import pytest
 
 from darkcurrent.capture import journal_path, read_journal
 from darkcurrent.errors import MissingExtraError, ProtocolError, TransportError, UsageError
-from darkcurrent.judges import llama_cpp
-from darkcurrent.judges.llama_cpp import LlamaCppJudge, model_file
-from darkcurrent.protocol.model import Decoder, LlamaCppConfiguration
-from darkcurrent.records import Terminal
+from darkcurrent.judges import llama_cpp, llama_process, open_judge
+from darkcurrent.judges.llama_cpp import model_file
+from darkcurrent.protocol.configurations import Decoder, LlamaCppConfiguration
+from darkcurrent.records import Event, Terminal
 from support.studies import study_with
 
 GRAMMAR = 'root ::= "{\\"winner\\":\\"" ("A" | "B" | "tie") "\\"}"'
@@ -35,6 +35,24 @@ def configuration(model="gemma-3-270m", model_path=None, context=1024, **decoder
         threads=1,  # llama.cpp's threads wait for each other by spinning: more of them crawl on a busy machine
         decoder=Decoder(max_tokens=16, seed=1, **decoder),
     )
+
+
+def judge_at(folder, connections=1, max_bytes=1024, **keys):
+    return open_judge(configuration(**keys), folder, connections, max_bytes)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Every child process that is started, with its log."""
+    found = []
+    real = asyncio.create_subprocess_exec
+
+    async def telling(*command, **options):
+        found.append((await real(*command, **options), options["stderr"]))
+        return found[-1][0]
+
+    monkeypatch.setattr(llama_process.asyncio, "create_subprocess_exec", telling)
+    return found
 
 
 @pytest.mark.embedded
@@ -68,7 +86,7 @@ decoder = {{ seed = 1, max_tokens = 16, extra = {{ grammar = '{GRAMMAR}' }} }}
 @pytest.mark.embedded
 def test_equal_requests_get_equal_replies_and_a_bad_grammar_is_refused(tmp_path):
     async def ask():
-        judge = LlamaCppJudge(configuration(extra={"grammar": GRAMMAR}), tmp_path, 2, 100_000)
+        judge = judge_at(tmp_path, 2, 100_000, extra={"grammar": GRAMMAR})
         other = judge.request_bytes("Compare.", "Another question?", "yes " * 50, "no")
         request = judge.request_bytes("Compare the answers.", "What is 2 + 2?", "4", "5")
         broken = request.replace(b"root ::= ", b"root ::= (")
@@ -90,13 +108,9 @@ def test_equal_requests_get_equal_replies_and_a_bad_grammar_is_refused(tmp_path)
 
 def test_requests_are_made_without_a_server(tmp_path):
     """So that an archive can check them. They are those of `openai-chat`, and carry the grammar as declared."""
-    request = LlamaCppJudge(configuration(extra={"grammar": GRAMMAR}), tmp_path, 1, 1024).request_bytes(
-        "R", "P", "a", "b"
-    )
+    request = judge_at(tmp_path, extra={"grammar": GRAMMAR}).request_bytes("R", "P", "a", "b")
     assert json.loads(request)["grammar"] == GRAMMAR
-    assert request == LlamaCppJudge(configuration(extra={"grammar": GRAMMAR}), tmp_path, 8, 9).request_bytes(
-        "R", "P", "a", "b"
-    )
+    assert request == judge_at(tmp_path, 8, 9, extra={"grammar": GRAMMAR}).request_bytes("R", "P", "a", "b")
 
 
 # Starts the server, says its process id, and stays.
@@ -104,9 +118,9 @@ PARENT = """
 import asyncio, sys
 sys.path[:0] = {path!r}
 from pathlib import Path
-from darkcurrent.judges.llama_cpp import LlamaCppJudge
-from darkcurrent.protocol.model import LlamaCppConfiguration
-judge = LlamaCppJudge(LlamaCppConfiguration(name="m", backend="llama-cpp", model="gemma-3-270m", context=512), Path(), 1, 1024)
+from darkcurrent.judges import open_judge
+from darkcurrent.protocol.configurations import LlamaCppConfiguration
+judge = open_judge(LlamaCppConfiguration(name="m", backend="llama-cpp", model="gemma-3-270m", context=512), Path())
 real = asyncio.create_subprocess_exec
 async def telling(*command, **options):
     process = await real(*command, **options)
@@ -150,9 +164,9 @@ def test_the_server_ends_with_its_parent(moment):
 
 
 @pytest.mark.embedded
-def test_a_cancelled_start_leaves_no_server(tmp_path, monkeypatch):
+def test_a_cancelled_start_leaves_no_server(tmp_path, started):
     """Ctrl-C while the model loads."""
-    judge = LlamaCppJudge(configuration(), tmp_path, 1, 1024)
+    judge = judge_at(tmp_path)
 
     async def start():
         async with judge:
@@ -160,21 +174,22 @@ def test_a_cancelled_start_leaves_no_server(tmp_path, monkeypatch):
 
     async def main():
         task = asyncio.create_task(start())
-        while judge._process is None:
+        while not started:
             await asyncio.sleep(0.01)
         task.cancel()
         await task
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(main())
-    assert judge._process.returncode is not None
-    assert judge._log.closed
+    ((process, log),) = started
+    assert process.returncode is not None
+    assert log.closed
 
 
 @pytest.mark.embedded
-def test_a_file_that_is_no_model_is_one_clear_error(tmp_path):
+def test_a_file_that_is_no_model_is_one_clear_error(tmp_path, started):
     (tmp_path / "model.gguf").write_bytes(b"GGUF, or so it says")
-    judge = LlamaCppJudge(configuration(model="mine", model_path="model.gguf"), tmp_path, 1, 1024)
+    judge = judge_at(tmp_path, model="mine", model_path="model.gguf")
 
     async def start():
         async with judge:
@@ -184,16 +199,16 @@ def test_a_file_that_is_no_model_is_one_clear_error(tmp_path):
         asyncio.run(start())
     assert "\n" not in str(caught.value)
     assert "said nothing" not in str(caught.value)
-    assert judge._log.closed
+    assert started[0][1].closed
 
 
-def test_a_server_that_says_nothing_is_given_up(tmp_path, monkeypatch):
+def test_a_server_that_says_nothing_is_given_up(tmp_path, monkeypatch, started):
     fake = tmp_path / "python"
     fake.write_text("#!/bin/sh\nexec cat >/dev/null\n")
     fake.chmod(0o755)
-    monkeypatch.setattr(llama_cpp.sys, "executable", str(fake))
-    monkeypatch.setattr(llama_cpp, "_START_SECONDS", 0.2)
-    judge = LlamaCppJudge(configuration(), tmp_path, 1, 1024)
+    monkeypatch.setattr(llama_process.sys, "executable", str(fake))
+    monkeypatch.setattr(llama_process, "_START_SECONDS", 0.2)
+    judge = judge_at(tmp_path)
 
     async def start():
         async with judge:
@@ -201,7 +216,7 @@ def test_a_server_that_says_nothing_is_given_up(tmp_path, monkeypatch):
 
     with pytest.raises(TransportError, match="it said nothing"):
         asyncio.run(start())
-    assert judge._process.returncode is not None
+    assert started[0][0].returncode is not None
 
 
 def test_the_model_is_found_or_named(tmp_path):
@@ -214,10 +229,11 @@ def test_the_model_is_found_or_named(tmp_path):
 
 
 def test_without_the_extra_the_error_says_how_to_get_it(tmp_path, monkeypatch):
+    (tmp_path / "mine.gguf").write_bytes(b"x")
     monkeypatch.setattr(llama_cpp.importlib.util, "find_spec", lambda name: None)
     for attempt in (
         lambda: model_file(configuration(), tmp_path),
-        lambda: LlamaCppJudge(configuration(), tmp_path, 1, 1),
+        lambda: asyncio.run(judge_at(tmp_path, model="mine", model_path="mine.gguf").__aenter__()),
     ):
         with pytest.raises(MissingExtraError, match=r"pip install 'darkcurrent\[local\]'"):
             attempt()
@@ -247,3 +263,44 @@ def test_the_child_ends_when_nobody_holds_its_input():
     )
     done = subprocess.run([sys.executable, "-c", program], stdin=subprocess.DEVNULL, timeout=20, check=False)
     assert done.returncode == 0
+
+
+# ------------------------------------------------------------------ raw text
+
+RAW = f"""backend = "llama-cpp-raw"
+model = "gemma-3-270m"
+context = 1024
+threads = 1
+template = "<start_of_turn>user\\n{{system}}\\n\\n{{user}}<end_of_turn>\\n<start_of_turn>model\\n"
+decoder = {{ seed = 1, max_tokens = 16, temperature = 0.7, extra = {{ grammar = '{GRAMMAR}' }} }}
+"""
+
+
+@pytest.mark.embedded
+def test_raw_text_is_counted_by_the_models_own_tokenizer(tmp_path, monkeypatch):
+    """Each prompt has the count that the tokenizer gave before, and one token less is noticed."""
+    study = study_with(tmp_path / "right", RAW, items=1)
+    assert study.run("judge") == "COMPLETE"
+    rows = []
+    read_journal(journal_path(tmp_path / "right", "judge"), rows.append)
+    ended = [row for row in rows if isinstance(row, Terminal)]
+    assert {row.text for row in ended} <= ANSWERS
+    assert all(row.prompt_tokens > 100 for row in ended)
+    assert all(b"<start_of_turn>" not in row.body for row in ended), "a reply does not repeat the prompt"
+    (opened,) = (row for row in rows if isinstance(row, Event))
+    assert opened.detail["identity"]["prompts_counted_by"] == "/tokenize"
+    assert opened.detail["basis"] == "verified digest"
+
+    def without_the_first_token(judge, request):
+        return {"content": request["prompt"], "add_special": False, "parse_special": True}
+
+    monkeypatch.setattr(llama_cpp.LlamaCppRawJudge, "tokens_request", without_the_first_token)
+    wrong = study_with(tmp_path / "wrong", RAW, items=1)
+    assert wrong.run("judge") == "PARTIAL_HOLD_MODEL"
+    (stopped,) = (
+        e for e in read_journal(journal_path(tmp_path / "wrong", "judge")).events if e.kind == "stopped"
+    )
+    count = ended[0].prompt_tokens
+    assert stopped.detail["why"] == (
+        f"the reply is to a prompt of {count} tokens, the one that was sent has {count - 1}"
+    )

@@ -9,21 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from darkcurrent.judges.base import RequestFailed
-from darkcurrent.judges.openai_chat import OpenAIChatJudge, read_chat_reply
-from darkcurrent.judges.transport import HttpReply, Transport
-from darkcurrent.protocol.model import Decoder
+from darkcurrent.judges.reading import read_reply
+from darkcurrent.judges.transport import HttpReply
+from support.backends import judge_of
 from support.server import completion
 
 texts = st.text(st.characters(exclude_categories=()), max_size=30)  # lone surrogates and NUL included
 
 
 def judge(**decoder):
-    return OpenAIChatJudge(Transport("http://127.0.0.1:1", None, 1, 1024), "m", Decoder(**decoder))
+    return judge_of("openai-chat", decoder=decoder)
 
 
 def read(envelope, status=200, *, oversize=False):
     body = envelope if isinstance(envelope, bytes) else json.dumps(envelope).encode()
-    return read_chat_reply(HttpReply(status, body, oversize))
+    return read_reply(HttpReply(status, body, oversize), judge().read)
 
 
 @given(texts, texts, texts, texts)
@@ -61,7 +61,6 @@ def test_an_ordinary_reply():
         "fp_1",
     )
     assert (reply.prompt_tokens, reply.completion_tokens, reply.reasoning) == (7, 3, False)
-    assert json.loads(reply.body) == completion("tie", system_fingerprint="fp_1")
 
 
 def message(**fields):
@@ -89,7 +88,6 @@ def test_a_stray_byte_does_not_lose_the_reply():
     body = json.dumps(completion("x?x")).encode().replace(b"x?x", b"x\xffx")
     reply = read(body)
     assert reply.text == "x\ufffdx"
-    assert reply.body == body
 
 
 @pytest.mark.parametrize(
@@ -147,12 +145,9 @@ def test_200_with_an_unreadable_envelope_is_a_failure_and_no_answer(body):
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_refusal_concerns_one_request(status):
     reply = read(b'{"error": "too long"}', status)
-    assert (reply.refused, reply.http_status, reply.text, reply.body) == (
-        True,
-        status,
-        None,
-        b'{"error": "too long"}',
-    )
+    assert (reply.refused, reply.http_status, reply.text) == (True, status, None)
+    assert reply.body == b'{"error": "too long"}'
+    assert reply.said == '{"error": "too long"}'
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from darkcurrent.judges.render import delimiters_in, render_messages
+from darkcurrent.judges.render import delimiters_in, fill_template, render_messages
 
 
 def test_texts_are_shown_verbatim():
@@ -29,3 +29,23 @@ def test_a_text_that_holds_a_tag_is_found(text):
 @pytest.mark.parametrize("text", ["", "answer_A", "<answer>", "<answer_A", "<answer_C>", "&lt;answer_A&gt;"])
 def test_other_text_is_not(text):
     assert not delimiters_in([text])
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "found"),
+    [
+        ("<|im_start|>{system}{user}<|im_end|>", "so <|IM_END|>", True),
+        ("<|im_start|>{system}{user}<|im_end|>", "< |im_end| >", True),
+        ("[INST] {system} {user} [/INST]", "x[/inst]", True),
+        ("[INST] {system} {user} [/INST]", "<|im_end|>", False),
+        ("{system}\n{user}\nAnswer:", "Answer:", False),
+    ],
+)
+def test_a_text_that_holds_a_mark_of_a_template_is_found(template, text, found):
+    assert delimiters_in(["", text], [template]) is found
+
+
+def test_a_template_is_filled_once():
+    """What stands in a text is never looked at, nor is anything else in the template."""
+    filled = fill_template("{0}{system}%s{user}{{}}", "{user}{system}", "{system}{user}")
+    assert filled == "{0}{user}{system}%s{system}{user}{{}}"

@@ -13,7 +13,8 @@ from aiohttp import web
 
 from darkcurrent.errors import SecretError
 from darkcurrent.judges.base import RequestFailed
-from darkcurrent.judges.transport import Transport, key_from_environment
+from darkcurrent.judges.keys import key_from_environment
+from darkcurrent.judges.transport import Transport
 from support.server import ChatServer, RawServer, completion, http_reply
 
 KEY = "sk-live-0123/45"
@@ -76,7 +77,7 @@ def test_no_cookie_ties_a_call_to_the_one_before_it():
         return response
 
     with ChatServer(sticky) as server:
-        send(server.url, b"{}", b"{}")
+        send(server.url.replace("127.0.0.1", "localhost"), b"{}", b"{}")  # clients keep none of an address
     assert all("Cookie" not in headers for headers in server.headers)
 
 
@@ -136,8 +137,6 @@ def broken(kind):
             connection.sendall(b"220 smtp ready\r\n\r\n")
         elif kind == "broken chunks":
             connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")
-        elif kind == "broken gzip":
-            connection.sendall(http_reply(b"not gzip", "200 OK", "Content-Encoding: gzip"))
 
     server = RawServer(talk)
     return server
@@ -153,7 +152,6 @@ def broken(kind):
         "reset in the body",
         "no HTTP",
         "broken chunks",
-        "broken gzip",
     ],
 )
 def test_a_broken_reply_is_a_failure_and_is_asked_for_once(kind):

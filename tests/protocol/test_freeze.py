@@ -231,6 +231,9 @@ def test_an_edit_while_a_study_is_open_is_noticed_too(frozen):
 
 
 def test_nothing_frozen_is_a_usage_error_and_a_file_in_its_place_is_not(tmp_path):
+    with pytest.raises(UsageError, match="There is no study in"):
+        load_frozen(tmp_path / "frozen")
+    (tmp_path / "protocol.toml").touch()
     with pytest.raises(UsageError, match="is not frozen yet: run `darkcurrent freeze"):
         load_frozen(tmp_path / "frozen")
     (tmp_path / "frozen").write_text("x")

@@ -150,7 +150,11 @@ def test_an_unknown_key_is_named_with_its_line(table):
             'path = "p.csv"\narms = ["clone", "equivalent"]',
             ':7: `battery.arms[1]` is "equivalent": ',
         ),
-        ('path = "pairs.jsonl"', 'path = "p.csv"\narms = []', ":7: `battery.arms`: "),
+        (
+            'path = "pairs.jsonl"',
+            'path = "p.csv"\narms = []',
+            ":7: `battery.arms` is empty: give at least one.",
+        ),
         ('name = "s"', f'name = "{"x" * 64}"', ":3: `study.name` must begin with a letter"),
         ('name = "s"', 'name = "../s"', ":3: `study.name` must begin with a letter"),
         ("[criteria.neutral]", '[criteria."a/b"]', ":7: `criteria.a/b` must begin with a letter"),

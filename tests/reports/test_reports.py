@@ -8,11 +8,14 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
+from darkcurrent.printable import printable
 from darkcurrent.reports import html_report, markdown_report, terminal_report
-from darkcurrent.reports.tables import all_tables, verdict_table
-from darkcurrent.reports.words import number, printable
+from darkcurrent.reports.tables import Table, all_tables, verdict_table
+from darkcurrent.reports.terminal import print_table
+from darkcurrent.reports.words import number
 
 HOSTILE = "<script>alert(1)</script>|*x*`\u202e\x1b[31m{{7*7}}</table>\"'\n&amp;"
 
@@ -58,7 +61,7 @@ def test_the_page_shows_hostile_names_as_text_and_runs_nothing(analysis):
     assert "<script>alert(1)</script>" in shown
     assert "{{7*7}}" in shown
     assert "\\u202e" in shown
-    assert "\\u001b" in shown
+    assert "\\x1b" in shown
     assert "80 items in 2 strata (pairs), 3 cells" in shown
     assert page.tags.count("table") == len(all_tables(analysis))
 
@@ -93,6 +96,41 @@ def test_the_terminal_gets_no_escape_sequence_from_data(analysis):
         assert ("Utility by stratum" in shown) is full
 
 
+@pytest.mark.parametrize("width", [24, 44, 80, 120, 200])
+def test_no_number_is_cut_off_however_narrow_the_terminal(analysis, width):
+    stream = io.StringIO()
+    terminal_report(analysis, Console(file=stream, width=width, color_system=None))
+    lines = stream.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    words = " ".join(" ".join(lines).split())
+    for table in all_tables(analysis):
+        for row in table.rows:
+            values = zip(table.columns[table.left :], row[table.left :], strict=True)
+            aligned = " ".join(row[table.left :])
+            written = ", ".join(f"{name} {value}" for name, value in values)
+            assert aligned in words or written in words
+
+
+def test_a_terminal_is_not_flooded_by_strata_and_is_told_what_is_left_out(analysis):
+    table = Table("k", "Many", "Read it so.", ("name", "n"), tuple((f"s{n}", str(n)) for n in range(100)), 1)
+    stream = io.StringIO()
+    print_table(table, Console(file=stream, width=80, color_system=None), 40)
+    shown = stream.getvalue()
+    assert "s39" in shown
+    assert "s40" not in shown
+    assert "... and 60 more rows" in shown
+
+
+def test_a_stratum_with_an_endless_name_leaves_the_tables_readable(planted):
+    study = planted(JUDGES, ["good"], items=4, strata=("S" * 100_000 + "-a", "S" * 100_000 + "-b"))
+    study.run("good")
+    analysis = study.analyze()
+    assert len(markdown_report(analysis)) < 10_000
+    names = [row[2] for table in all_tables(analysis) if table.key == "strata" for row in table.rows]
+    assert [name[-2:] for name in names] == ["-a", "-b"]
+    assert sorted(analysis.cells[0].signal.strata) == ["S" * 100_000 + "-a", "S" * 100_000 + "-b"]
+
+
 def test_the_verdict_table_has_a_row_for_each_cell_and_no_number_for_a_held_one(analysis):
     rows = verdict_table(analysis).rows
     assert [row[0] for row in rows] == ["good", "first", "fenced"]
@@ -108,6 +146,7 @@ def test_the_sentences_say_what_a_person_would_say(analysis):
     assert "Preferred one of two identical texts 80 of 80 times, always the first" in text
     assert "Tied on all 80 pairs of identical texts" in text
     assert "80/80 where it stood first, 0/80 where second" in text
+    assert "Chose the right text in 80 of 160 calls, the wrong one in 80" in text
     assert "Not evaluated: 244 of 244 scheduled calls gave no valid verdict" in text
 
 

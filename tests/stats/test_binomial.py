@@ -30,7 +30,7 @@ def test_no_items_are_no_evidence() -> None:
     assert clopper_pearson_upper(0, 0) == 1.0
     result = clone_test(0, 0)
     assert (result.rate, result.degenerate) == (None, "empty")
-    assert result.reason
+    assert result.reason == "There are no items: p and the bound are 1 because nothing was observed."
 
 
 def test_the_bound_is_where_the_tail_is_the_complement_of_the_level() -> None:
@@ -64,8 +64,10 @@ def test_the_summary_holds_what_the_functions_say() -> None:
     assert (result.n, result.adverse, result.rate) == (102, 2, 2 / 102)
     assert (result.p, result.upper) == (clone_tail(2, 102, 0.1), clopper_pearson_upper(2, 102, 0.9))
     assert (result.threshold, result.level, result.degenerate, result.reason) == (0.1, 0.9, None, None)
-    assert clone_test(0, 5).degenerate == "all-success"
-    assert clone_test(5, 5).degenerate == "all-failure"
+    good, bad = clone_test(0, 5), clone_test(5, 5)
+    assert (good.degenerate, bad.degenerate) == ("all-success", "all-failure")
+    assert good.reason == "No item was adverse: the bound, not the rate of zero, is what was shown."
+    assert bad.reason == "Every item was adverse: the upper bound is 1."
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,12 @@ def test_the_summary_holds_what_the_functions_say() -> None:
 def test_what_is_out_of_range_is_refused(function, arguments, part) -> None:
     with pytest.raises(StatsInputError, match=part):
         function(*arguments)
+
+
+def test_a_proportion_is_refused_by_its_name() -> None:
+    for call in (lambda: clone_tail(1, 5, threshold=2), lambda: clone_test(1, 5, threshold=2)):
+        with pytest.raises(StatsInputError, match=r"^threshold must lie"):
+            call()
+    for call in (lambda: clopper_pearson_upper(1, 5, level=2), lambda: clone_test(1, 5, level=2)):
+        with pytest.raises(StatsInputError, match=r"^level must lie"):
+            call()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from darkcurrent.errors import StatsInputError
-from darkcurrent.stats import DEFAULT_SEED, bootstrap
+from darkcurrent.stats import DEFAULT_SEED, BootstrapResult, bootstrap
 
 HALVES = (Fraction(0), Fraction(1, 2), Fraction(1))
 
@@ -89,38 +89,66 @@ def test_the_result_says_how_it_was_made() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "strata", "word"),
+    ("scores", "strata", "word", "why"),
     [
-        ([1, 1, 1], ["a", "a", "b"], "all-success"),
-        ([0, 0], None, "all-failure"),
-        ([0.5, 0.5], None, "constant"),
-        ([1, 0], ["a", "b"], "one-item-per-stratum"),
-        ([1, 1, 0, 0], ["a", "a", "b", "b"], "constant-strata"),
+        ([1, 1, 1], ["a", "a", "b"], "all-success", "Every score is 1"),
+        ([0, 0], None, "all-failure", "Every score is 0"),
+        ([0.5, 0.5], None, "constant", "Every score is 0.5"),
+        ([1, 0], ["a", "b"], "one-item-per-stratum", "Every stratum has one item"),
+        ([1, 1, 0, 0], ["a", "a", "b", "b"], "constant-strata", "Scores differ between strata only"),
     ],
 )
-def test_an_interval_without_width_has_a_name(scores, strata, word) -> None:
+def test_an_interval_without_width_has_a_name(scores, strata, word, why) -> None:
     result = bootstrap(scores, strata)
-    assert result.degenerate == word
-    assert result.reason
+    assert (result.degenerate, result.caveat) == (word, None)
+    assert result.reason == f"{why}, so the interval has no width, which is not certainty."
     assert result.lower == result.mean
     assert result.interval == (result.mean, result.mean)
 
 
+def test_scores_that_differ_by_rounding_are_one_score() -> None:
+    result = bootstrap([0.1 + 0.2, 0.3, 0.3], None)
+    assert (result.degenerate, result.mean, result.interval) == ("constant", 0.3, (0.3, 0.3))
+    thirds = bootstrap([1 - 1 / 3, 2 / 3, 1 / 3, 1 / 3 + 1 / 3], None)
+    assert thirds == bootstrap([2 / 3, 2 / 3, 1 / 3, 2 / 3], None)
+
+
 def test_no_items_have_no_mean() -> None:
     result = bootstrap([], [])
-    assert (result.mean, result.lower, result.interval, result.degenerate) == (None, None, None, "empty")
-    assert (result.n, result.strata) == (0, ())
+    assert result == BootstrapResult(
+        mean=None,
+        lower=None,
+        interval=None,
+        level=0.05,
+        method="exact",
+        draws=None,
+        seed=None,
+        weights="size",
+        n=0,
+        strata=(),
+        resolution=0.0,
+        degenerate="empty",
+        caveat=None,
+        reason="There are no items.",
+    )
 
 
 def test_caveats_have_names_too() -> None:
-    lone = bootstrap([1, 0, 1], ["a", "a", "b"])
+    lone = bootstrap([1, 0, 1, 1], ["a", "a", "a", "b"])
     assert (lone.degenerate, lone.caveat) == (None, "single-item-stratum")
-    assert "one item" in lone.reason
+    assert lone.reason == "A stratum with one item adds no variation, so the interval is too narrow."
+    assert bootstrap([1, 0, 1, 1], ["a", "a", "b", "b"]).caveat is None
     single = bootstrap([1, 0, 1], ["a", "a", "a"])
     assert (single.degenerate, single.caveat) == (None, "one-stratum")
-    assert "one stratum" in single.reason
+    assert single.reason == "All items are in one stratum and were resampled together."
     plain = bootstrap([1, 0, 1], None)
     assert (plain.degenerate, plain.caveat, plain.reason) == (None, None, None)
+    assert plain.strata[0].name == "all"
+    both = bootstrap([1, 0, 0.12345678], ["a", "a", "a"])
+    assert both.reason == (
+        "All items are in one stratum and were resampled together. "
+        "The scores have no common denominator up to 10,000, so the bounds are from Monte-Carlo draws."
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +159,7 @@ def test_caveats_have_names_too() -> None:
         ((["x"], None), "list of numbers"),
         (([[1, 0]], None), "one dimension"),
         (([1, 0], ["a"]), "1 labels, 2 scores"),
-        (([1, 0], None, 0), "level"),
+        (([1, 0], None, 0), r"^level must lie"),
         (([1, 0], None, 0.05, "bca"), "method must be one of exact, monte-carlo"),
         (([1, 0], None, 0.05, "exact", 39), "draws must be 40 or more"),
         (([1, 0], None, 0.05, "exact", 40, -1), "seed must be 0 or more"),

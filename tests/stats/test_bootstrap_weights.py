@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_bootstrap import rational_law, rational_quantile
 
 from darkcurrent.errors import StatsInputError
-from darkcurrent.stats import _grid, bootstrap, bootstrap_difference
+from darkcurrent.stats import _grid, _sample, bootstrap, bootstrap_difference
 
 
 def plant(sizes: dict[str, int], seed: int, step: int = 2) -> tuple[list[float], list[str]]:
@@ -30,6 +30,16 @@ def test_equal_strata_weigh_the_same_either_way() -> None:
     assert (by_size.mean, by_size.lower, by_size.interval) == (equal.mean, equal.lower, equal.interval)
 
 
+def test_levels_of_any_size_work_for_equal_strata_and_for_one() -> None:
+    scores, strata = plant({"a": 17, "b": 17, "c": 17}, seed=1)
+    law = rational_law([Fraction(score) for score in scores], strata, False)
+    for level in (Fraction(1, 10**6), Fraction(1, 10**9)):
+        for weights in ("size", "equal"):
+            result = bootstrap(scores, strata, level=float(level), weights=weights)
+            assert result.lower == rational_quantile(law, level)
+    assert bootstrap(scores, None, weights="equal").lower == bootstrap(scores, None).lower
+
+
 def test_equal_weights_give_the_mean_of_the_means() -> None:
     scores, strata = plant(MIXTURE, seed=2)
     result = bootstrap(scores, strata, weights="equal")
@@ -41,7 +51,7 @@ def test_without_a_common_lattice_bounds_are_rounded_outward(monkeypatch) -> Non
     scores, strata = plant({"a": 9, "b": 8, "c": 7, "d": 11}, seed=3)
     exact = bootstrap(scores, strata, weights="equal")
     assert (exact.method, exact.resolution, exact.reason) == ("exact", 0.0, None)
-    monkeypatch.setattr(_grid, "_POINTS", 1 << 15)
+    monkeypatch.setattr(_grid, "_STEPS", 30_000)
     rounded = bootstrap(scores, strata, weights="equal")
     assert rounded.method == "exact"
     assert "outward" in rounded.reason
@@ -61,20 +71,24 @@ def test_the_published_mixture_of_sizes_is_enclosed_and_the_draws_agree() -> Non
 
 
 @settings(deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from([Fraction(1, 20), Fraction(1, 3)]))
+@given(st.integers(0, 10_000), st.sampled_from([Fraction(1, 20), Fraction(1, 2)]))
 def test_an_enclosure_holds_the_rational_quantile(seed, level) -> None:
     scores, strata = plant({"a": 4, "b": 3, "c": 5}, seed)
     truth = rational_quantile(rational_law([Fraction(score) for score in scores], strata, True), level)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_grid, "_POINTS", 1 << 8)
+        patch.setattr(_grid, "_STEPS", 250)
         result = bootstrap(scores, strata, level=float(level), weights="equal")
     assert result.lower - 1e-15 <= truth <= result.lower + result.resolution + 1e-15
 
 
 def test_an_upper_end_stays_inside_the_support(monkeypatch) -> None:
-    monkeypatch.setattr(_grid, "_POINTS", 60)
+    monkeypatch.setattr(_grid, "_STEPS", 60)
     scores, strata = [1.0] * 40 + [1.0, 1.0, 0.5], ["a"] * 40 + ["b"] * 3
-    assert bootstrap(scores, strata, weights="equal").interval[1] == 1.0
+    result = bootstrap(scores, strata, weights="equal")
+    assert result.interval[1] == 1.0
+    assert result.reason == (
+        "Strata of these sizes share no coarse lattice: bounds are rounded outward to a fine one."
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +117,9 @@ def test_scores_on_no_lattice_are_drawn_and_the_result_says_so() -> None:
     scores = [math.sqrt(value) / 10 for value in range(90)]
     result = bootstrap(scores, None)
     assert (result.method, result.draws) == ("monte-carlo", 20_000)
-    assert "no common denominator" in result.reason
+    assert result.reason == (
+        "The scores have no common denominator up to 10,000, so the bounds are from Monte-Carlo draws."
+    )
     assert result.mean == pytest.approx(math.fsum(scores) / 90, rel=1e-12)
     spread = 1.645 * np.std(scores) / math.sqrt(90)
     assert result.lower == pytest.approx(result.mean - spread, abs=0.01)
@@ -116,7 +132,16 @@ def test_a_lattice_that_is_too_fine_is_drawn_and_the_result_says_so() -> None:
     scores = [value / 9_999 for value in range(0, 9_999, 3)]
     result = bootstrap(scores, None, draws=200)
     assert result.method == "monte-carlo"
-    assert "too fine" in result.reason
+    refusal = "The lattice of these scores is too fine for the exact method"
+    assert result.reason == f"{refusal}, so the bounds are from Monte-Carlo draws."
+
+
+def test_too_many_strata_for_a_table_are_drawn(monkeypatch) -> None:
+    monkeypatch.setattr(_sample, "_LARGEST_TABLE", 300)
+    strata = [*map(str, range(101)), "0", "0"]
+    assert bootstrap([1.0] * 101 + [0.0, 0.5], strata, draws=40).method == "monte-carlo"
+    assert bootstrap([1.0] * 98 + [0.0, 0.5], None, draws=40).method == "monte-carlo"
+    assert bootstrap([1.0] * 28 + [0.0, 0.5], None, draws=40).method == "exact"
 
 
 def test_the_draws_for_scores_on_no_lattice_are_those_of_the_stated_rule() -> None:
@@ -165,24 +190,36 @@ def test_the_same_difference_everywhere_is_constant_not_a_success() -> None:
     assert bootstrap_difference([], [], None).degenerate == "empty"
 
 
+def test_differences_pass_every_option_on() -> None:
+    present, absent, strata = [1, 0.5, 0, 1, 1], [0.5, 0.5, 1, 0, 1], ["a", "a", "b", "b", "b"]
+    for options in ({"seed": 5}, {"seed": 5, "draws": 90, "level": 0.2, "weights": "equal"}):
+        moved = np.subtract(present, absent)
+        expected = bootstrap(moved, strata, method="monte-carlo", **options)
+        assert bootstrap_difference(present, absent, strata, method="monte-carlo", **options) == expected
+
+
 def test_differences_need_the_same_items() -> None:
     with pytest.raises(StatsInputError, match="2 scores against 3"):
         bootstrap_difference([1, 0], [1, 0, 1], None)
-    with pytest.raises(StatsInputError, match=r"absent\[0\] is nan"):
+    with pytest.raises(StatsInputError, match=r"^absent\[0\] is nan"):
         bootstrap_difference([1], [float("nan")], None)
+    with pytest.raises(StatsInputError, match=r"^present\[0\] is nan"):
+        bootstrap_difference([float("nan")], [1], None)
 
 
 def test_too_few_draws_for_a_level_are_refused() -> None:
-    with pytest.raises(StatsInputError, match="needs 1,000 or more draws, not 999"):
+    with pytest.raises(
+        StatsInputError, match=r"^A bound at level 0.001 needs 1,000 or more draws, not 999\.$"
+    ):
         bootstrap([1, 0, 1], None, level=0.001, method="monte-carlo", draws=999)
     assert bootstrap([1, 0, 1], None, level=0.001, method="monte-carlo", draws=1_000).lower == 0.0
 
 
 def test_a_level_too_small_for_the_grid_is_refused_with_both_reasons() -> None:
     scores, strata = plant(MIXTURE, seed=4)
-    with pytest.raises(
-        StatsInputError, match=r"no exact method below a level of 1e-06.*10,000,000 or more draws"
-    ):
+    assert bootstrap(scores, strata, level=1e-6, weights="equal").method == "exact"
+    refusal = "^Equal weights of strata of unequal sizes have no exact method below a level of 1e-06"
+    with pytest.raises(StatsInputError, match=rf"{refusal}.*10,000,000 or more draws"):
         bootstrap(scores, strata, level=1e-7, weights="equal")
 
 

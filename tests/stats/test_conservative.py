@@ -47,8 +47,8 @@ def test_all_failures_and_no_items_are_named() -> None:
     assert (failed.lower, failed.degenerate) == (0.0, "all-failure")
     empty = conservative_lower([])
     assert (empty.lower, empty.degenerate, empty.n) == (None, "empty", 0)
-    assert failed.reason
-    assert empty.reason
+    assert failed.reason == "Every score is 0: the bound is the end of the support."
+    assert empty.reason == "There are no items."
     plain = conservative_lower([1, 0], level=0.1, weights="equal")
     assert (plain.degenerate, plain.reason) == (None, None)
     assert (plain.level, plain.weights, plain.support) == (0.1, "equal", (0.0, 1.0))
@@ -144,14 +144,18 @@ def test_it_is_lower_than_the_percentile_of_an_ordinary_sample() -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (([1.5],), r"scores\[0\] is 1.5, outside of the support from 0 to 1"),
+        (
+            ([1.5],),
+            r"^scores\[0\] is 1.5, outside of the support from 0 to 1: declare what a score can be\.$",
+        ),
         (([0.5, -1.0],), r"scores\[1\] is -1"),
         (([0.5], None, 0.05, "size", (1, 0)), "ascending order"),
+        (([1.0], None, 0.05, "size", (1, 1)), "ascending order"),
         (([0.5], None, 0.05, "size", (0, 1, 2)), "two numbers"),
-        (([0.5], None, 0.05, "size", None), "one dimension"),
-        (([0.5], None, 1.0), "level"),
+        (([0.5], None, 0.05, "size", None), "^support must have one dimension"),
+        (([0.5], None, 1.0), "^level must lie"),
         (([0.5], ["a", "b"]), "2 labels, 1 scores"),
-        (([0.5], None, 0.05, "other"), "weights"),
+        (([0.5], None, 0.05, "other"), "^weights must be one of size, equal"),
         (([float("nan")],), "nan"),
     ],
 )

@@ -9,13 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from darkcurrent.stats._convolution import Draws, law_of_sum, lower_quantile, quantile, table_size
+from darkcurrent.stats import _convolution
+from darkcurrent.stats._convolution import (
+    Draws,
+    Law,
+    _log_modulus,
+    find_window,
+    law_of_sum,
+    lower_quantile,
+    quantile,
+    reach,
+)
 
 
 def make(counts, values=(0, 1, 2)) -> Draws:
     table = np.array(counts, dtype=np.int64)
     sizes = table.sum(axis=1)
     return Draws(np.array(values, dtype=np.int64), table / sizes[:, None], sizes)
+
+
+def law_of(draws: Draws) -> Law:
+    return law_of_sum(draws, find_window(draws))
 
 
 def rational_masses(counts, values=(0, 1, 2)) -> list[int]:
@@ -52,7 +66,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_masses_are_those_of_rational_arithmetic(name: str) -> None:
     counts, values = CASES[name]
-    law = law_of_sum(make(counts, values))
+    law = law_of(make(counts, values))
     exact = rational_masses(counts, values)
     whole = sum(exact)
     expected = np.array([float(Fraction(mass, whole)) for mass in exact])
@@ -73,17 +87,17 @@ def test_quantiles_in_the_far_tail_are_those_of_rational_arithmetic(name: str, p
     draws = make(counts, values)
     level = Fraction(1, 10**power)
     expected = rational_quantile(rational_masses(counts, values), level)
-    assert lower_quantile(draws, law_of_sum(draws), float(level)) == expected
+    assert lower_quantile(draws, law_of(draws), float(level)) == expected
 
 
 def test_equality_with_the_level_is_not_left_to_rounding() -> None:
     # two draws from {0, 1}: the masses are 1/4, 1/2, 1/4
     draws = make([[1, 1]], values=(0, 1))
-    law = law_of_sum(draws)
+    law = law_of(draws)
     assert [quantile(law, level) for level in (0.25, 0.250001, 0.75, 0.750001)] == [0, 1, 1, 2]
     # thirteen draws: the lowest mass is 2 ** -13, below the level from which the law is tilted
     draws = make([[7, 0, 7]])
-    law = law_of_sum(draws)
+    law = law_of(draws)
     assert lower_quantile(draws, law, 2.0**-14) == 0
     assert lower_quantile(draws, law, 2.0**-14 * 1.0001) == 2
     assert lower_quantile(draws, law, 15 * 2.0**-14) == 2
@@ -93,7 +107,7 @@ def test_the_median_of_a_symmetric_law_is_not_left_to_rounding() -> None:
     # an odd number of fair draws from {0, 1}: exactly half of the mass lies below the middle
     for half in (5, 500, 50_000):
         draws = Draws(np.array([0, 1]), np.array([[0.5, 0.5]]), np.array([2 * half + 1]))
-        assert quantile(law_of_sum(draws), 0.5) == half
+        assert quantile(law_of(draws), 0.5) == half
 
 
 def power_by_squaring(masses: np.ndarray, exponent: int) -> np.ndarray:
@@ -112,7 +126,7 @@ def power_by_squaring(masses: np.ndarray, exponent: int) -> np.ndarray:
 def test_a_long_convolution_is_that_of_direct_multiplication(counts: list[int]) -> None:
     draws = make([counts])
     direct = power_by_squaring(np.array(counts) / sum(counts), sum(counts))
-    law = law_of_sum(draws)
+    law = law_of(draws)
     found = np.zeros(direct.size)
     found[law.start : law.start + law.masses.size] = law.masses
     assert np.abs(found - direct).max() < 1e-11 * direct.max()
@@ -124,7 +138,7 @@ def test_a_long_convolution_is_that_of_direct_multiplication(counts: list[int]) 
 
 def test_a_hundred_thousand_draws_keep_the_moments() -> None:
     draws = make([[12_000, 8_000, 30_000], [500, 9_500, 40_000]])
-    law = law_of_sum(draws)
+    law = law_of(draws)
     places = law.start + np.arange(law.masses.size)
     means = draws.chances @ draws.values
     variances = draws.chances @ draws.values**2 - means**2
@@ -146,11 +160,40 @@ def test_a_hundred_thousand_draws_keep_the_moments() -> None:
 def test_any_small_law_has_the_rational_quantile(counts, level) -> None:
     draws = make(counts)
     expected = rational_quantile(rational_masses(counts), level)
-    assert lower_quantile(draws, law_of_sum(draws), float(level)) == expected
+    assert lower_quantile(draws, law_of(draws), float(level)) == expected
 
 
 def test_the_window_holds_the_bulk_and_no_more_than_the_support() -> None:
-    assert law_of_sum(make([[1, 1, 1]])).masses.size == 7
-    assert law_of_sum(make([[0, 5, 0]])).masses.tolist() == [1.0]
-    assert law_of_sum(make([[30_000, 0, 30_000]])).masses.size < 8_000
-    assert table_size(make([[1, 1, 1]])) == 3 * (8 // 2 + 1)
+    assert law_of(make([[1, 1, 1]])).masses.size == 7
+    assert law_of(make([[0, 5, 0]])).masses.tolist() == [1.0]
+    assert law_of(make([[30_000, 0, 30_000]])).masses.size < 8_000
+    assert [find_window(make([row])).points for row in ([1, 1, 1], [0, 5, 0], [2, 1, 1])] == [8, 1, 16]
+
+
+@pytest.mark.parametrize(("variance", "largest"), [(0.0, 2.0), (242.0, 2.0), (5e4, 0.5), (0.3, 9.0)])
+def test_the_window_is_where_bernsteins_inequality_gives_a_chance_of_exp_minus_80(variance, largest) -> None:
+    far = reach(variance, largest)
+    assert far**2 / (2 * (variance + largest * far / 3)) == pytest.approx(80, rel=1e-12)
+
+
+def test_the_log_of_a_modulus_near_one_keeps_its_digits() -> None:
+    for real, imaginary in [
+        (-1e-12, 0.0),
+        (-3e-14, 1e-7),
+        (-1e-9, 3e-5),
+        (-0.2, 0.1),
+        (-0.9, 0.01),
+        (-1.9, 0.3),
+    ]:
+        square = (1 + Fraction(real)) ** 2 + Fraction(imaginary) ** 2 - 1
+        expected = np.log1p(float(square)) / 2
+        assert _log_modulus(np.array([real]), np.array([imaginary]))[0] == pytest.approx(expected, rel=1e-13)
+
+
+def test_strata_in_blocks_give_the_law_of_strata_at_once(monkeypatch) -> None:
+    draws = make([[1, 2, 3], [3, 0, 1], [0, 2, 2], [5, 1, 1], [2, 2, 9]] * 3)
+    whole = law_of(draws)
+    monkeypatch.setattr(_convolution, "_BLOCK", 40)
+    parts = law_of(draws)
+    assert parts.start == whole.start
+    assert parts.masses == pytest.approx(whole.masses, abs=1e-15)

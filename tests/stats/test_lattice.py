@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from darkcurrent.stats._lattice import LARGEST_DENOMINATOR, find_lattice, round_to_lattice
@@ -44,7 +44,8 @@ def test_what_has_no_small_common_denominator_is_refused(values) -> None:
 
 
 def test_the_largest_denominator_is_still_found() -> None:
-    assert find_lattice(distinct(0, 1 / LARGEST_DENOMINATOR)).step == Fraction(1, LARGEST_DENOMINATOR)
+    for denominator in (LARGEST_DENOMINATOR, LARGEST_DENOMINATOR - 1):
+        assert find_lattice(distinct(0, 1 / denominator)).step == Fraction(1, denominator)
 
 
 @given(st.integers(1, 100), st.lists(st.integers(-300, 300), min_size=2, max_size=20, unique=True))
@@ -56,6 +57,7 @@ def test_every_score_comes_back(denominator: int, numerators: list[int]) -> None
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=9, unique=True))
+@example([1e15, 3.25, -(2.0**50)])
 def test_rounding_keeps_forty_bits(values: list[float]) -> None:
     scores = distinct(*values)
     if not np.abs(scores).max() > 1e-300:

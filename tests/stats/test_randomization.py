@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from darkcurrent.errors import StatsInputError
-from darkcurrent.stats import holm
+from darkcurrent.stats import _contrast, holm
+from darkcurrent.stats import _rerandomization as kernel
 from darkcurrent.stats import randomization as module
 from darkcurrent.stats.bootstrap import DEFAULT_SEED
 from darkcurrent.stats.randomization import Assignment, randomization_family, randomization_test
@@ -181,8 +182,6 @@ def slow_draws(worth, counts, shares, draws, seed):
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("batch", [1, 70, 1 << 20])
 def test_the_stream_is_the_documented_one_whatever_the_batches(fixed, batch, monkeypatch) -> None:
-    from darkcurrent.stats import _rerandomization as kernel
-
     monkeypatch.setattr(kernel, "_BATCH", batch)
     worth = np.array([[0, 3, -1], [1, 2, 5], [-4, 0, 0], [2, 2, 7], [1, 0, -9], [0, 6, 1]])
     counts, shares = np.array([3, 1, 2]), np.array([0.5, 1 / 6, 1 / 3])
@@ -193,8 +192,9 @@ def test_the_stream_is_the_documented_one_whatever_the_batches(fixed, batch, mon
 
 @pytest.mark.parametrize("method", ["exact", "monte-carlo"])
 def test_the_order_of_rows_and_the_names_say_nothing(method) -> None:
-    outcomes, assignment = large(n=40, cohorts=3)
+    outcomes, assignment = large(n=40, cohorts=3, seed=5)
     before = randomization_test(outcomes, assignment, BOTH, method=method, draws=500)
+    assert 0.1 < before.p < 0.9
     rows = np.random.default_rng(1).permutation(40)
     # the sequences in another order, one of them listed twice
     table = [WILLIAMS[2], WILLIAMS[0], WILLIAMS[3], WILLIAMS[1], WILLIAMS[0]]
@@ -461,6 +461,8 @@ GOOD = Assignment(CLONE, [[0, 1], [1, 0]], [0, 1])
             "sequences must have rows of one length",
         ),
         ([[1, 0], [1, 1]], Assignment(CLONE, [[0, 0], [1, 0]], [0, 1]), {}, "every treatment equally often"),
+        ([[1, 0, 0]] * 2, Assignment(CLONE, [[0, 0, 1]] * 2, [0, 1]), {}, "every treatment equally often"),
+        ([[1, 0], [1, 1]], Assignment(CLONE, [[], []], [0, 1]), {}, "every treatment equally often"),
         ([[1, 0], [1, 1]], Assignment(THREE, [[0, 1], [1, 0]], [0, 1]), {}, "every treatment equally often"),
         ([[1, 0], [1, 1]], Assignment([], [[], []], [0, 1]), {}, "every treatment equally often"),
         ([[1, 0], [1, 1]], Assignment(CLONE[:1] * 2, [[0, 1], [1, 0]], [0, 1]), {}, "each .* once"),
@@ -493,16 +495,67 @@ def test_what_cannot_be_used_is_refused(outcomes, assignment, options, part) -> 
         randomization_test(outcomes, assignment, **{"criteria": BOTH, **options})
 
 
-def test_unequal_sides_are_refused() -> None:
-    treatments = [("strict", "AB"), ("strict", "BA"), ("neutral", "IDENTICAL")]
-    assignment = Assignment(treatments, [[0, 1, 2], [2, 1, 0]], [0, 1])
-    with pytest.raises(StatsInputError, match="equally many treatments"):
-        randomization_test([[1, 0, 0], [1, 0, 1]], assignment, BOTH)
+@pytest.mark.parametrize(
+    ("treatments", "contrast"),
+    [
+        ([("strict", "AB"), ("strict", "BA"), ("neutral", "IDENTICAL")], CONTRASTS[0]),
+        ([("strict", "AB"), ("neutral", "BA")], CONTRASTS[0]),
+        ([("strict", "AB"), ("neutral", "BA")], CONTRASTS[1]),
+        ([("strict", "AB"), ("neutral", "AB"), ("lenient", "BA")], CONTRASTS[2]),
+        ([("strict", "AB"), ("neutral", "BA")], CONTRASTS[2]),
+        ([*CLONE, ("lenient", "AB"), ("lenient", "BA")], CONTRASTS[2]),
+    ],
+)
+def test_levels_that_are_not_crossed_are_refused(treatments, contrast) -> None:
+    places = list(range(len(treatments)))
+    assignment = Assignment(treatments, [places, places[::-1]], [0, 1])
+    with pytest.raises(StatsInputError, match="same levels of the other factor"):
+        randomization_test([[0] * len(places)] * 2, assignment, *contrast)
+
+
+def test_other_levels_take_part_in_the_draw_only() -> None:
+    treatments = [*CLONE, ("lenient", "AB"), ("lenient", "BA")]
+    assignment = Assignment(treatments, WILLIAMS, [0, 1, 2, 3])
+    outcomes = [[1, 0, 0, 1], [0, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 0]]
+    for contrast in CONTRASTS[:2]:
+        observed, p = oracle(outcomes, assignment, *contrast)
+        result = randomization_test(outcomes, assignment, *contrast)
+        assert (result.statistic, result.p) == (float(observed), pytest.approx(float(p)))
+
+
+def test_a_sequence_that_is_never_drawn_changes_nothing() -> None:
+    outcomes = [[1, 0], [0, 1], [1, 1]]
+    two = Assignment(CLONE, [[0, 1], [1, 0]], [0, 1, 0], probabilities=[0.25, 0.75])
+    three = Assignment(CLONE, [[0, 1], [1, 0], [0, 1]], [0, 1, 0], probabilities=[0.25, 0.75, 0.0])
+    assert randomization_test(outcomes, two, BOTH) == randomization_test(outcomes, three, BOTH)
+
+
+def test_an_output_at_a_cut_belongs_to_the_next_pattern() -> None:
+    group = kernel.Group(np.array([[10, 20]]), np.array([0.5, 0.5]), None)
+    outputs = np.array([[0], [2**63 - 1], [2**63], [2**64 - 1]], dtype=np.uint64)
+    assert kernel._drawn_worth(group, outputs).tolist() == [10, 10, 20, 20]
+
+
+def test_what_the_kernels_need_is_counted() -> None:
+    def group(items, counts):
+        worth = np.tile(np.arange(len(counts)) * 6, (items, 1))
+        return kernel.Group(worth, np.array(counts) / items, np.array(counts))
+
+    pair, four = group(2, [1, 1]), group(4, [2, 1, 1])
+    assert kernel.count_assignments([pair, four]) == 2 * 12
+    assert kernel.count_assignments([group(20, [10, 10])]) == 184_756
+    assert kernel.count_assignments([group(1_000_000, [999_999, 1])]) == 1_000_000
+    assert kernel.count_assignments([group(2_000_000, [1_000_000, 1_000_000])]) > 1 << 20
+    free = kernel.Group(np.zeros((5, 3), dtype=int), np.full(3, 1 / 3), None)
+    assert kernel.count_assignments([free]) == 3**5
+    # in steps of 6 the pair reaches 0..2 and the four 0..8; a table for each count but the largest
+    assert kernel.convolution_cost([pair]) == (2 * 3 * 4, 6)
+    assert kernel.convolution_cost([pair, four]) == (2 * 3 * 4 + 2 * 2 * 9 * 12 + 3 * 9, 36)
+    assert kernel.convolution_cost([pair] * 9)[1] == 9 * 2 + 1
+    assert kernel.convolve_groups([pair]).sums.tolist() == [0, 6, 12]
 
 
 def test_a_sum_that_would_not_fit_is_refused(monkeypatch) -> None:
-    from darkcurrent.stats import _contrast
-
     monkeypatch.setattr(_contrast, "_SUM_LIMIT", 1 << 41)
     with pytest.raises(StatsInputError, match="too many to add up exactly"):
         randomization_test([[0.5**0.5, 1 / np.pi], [np.e / 3, 0.1]], GOOD, BOTH)

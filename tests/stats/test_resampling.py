@@ -3,7 +3,11 @@ from __future__ import annotations
 import numpy as np
 
 from darkcurrent.stats import _resampling
-from darkcurrent.stats._resampling import resampled_sums
+
+
+def resampled_sums(groups, draws: int, seed: int) -> np.ndarray:
+    return np.array(list(_resampling.resampled_sums(groups, draws, seed)))
+
 
 MASK = (1 << 64) - 1
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
@@ -37,6 +41,7 @@ def test_the_seed_is_spread_as_it_always_was() -> None:
 def test_groups_follow_each_other_in_one_stream() -> None:
     first, second = np.arange(3), np.arange(4) * 100
     both = resampled_sums([first, second], 50, 9)
+    assert both.dtype == np.int64
     outputs = np.random.PCG64(9).random_raw(50 * 7).tolist()
     assert both[0].tolist() == [sum(x * 3 >> 64 for x in outputs[3 * d : 3 * d + 3]) for d in range(50)]
     rest = outputs[150:]

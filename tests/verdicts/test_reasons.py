@@ -16,6 +16,7 @@ CAPTURE_REASONS = [
     "transport",
     "reply-too-large",
     "mismatched-model",
+    "recorded-invalid",
 ]
 DEEP = '{"a":' * 70 + "1" + "}" * 70
 

@@ -1,4 +1,4 @@
-"""Rows of JSONL, JSON, CSV and Parquet files, exactly as they stand there."""
+"""Rows of JSONL, JSON, CSV, TSV and Parquet files, exactly as they stand there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,14 @@ def read_rows(path: Path) -> Iterator[Row]:
     BatteryError
         Where the file is missing or a row cannot be read; names the line.
     """
-    readers = {".jsonl": _jsonl, ".ndjson": _jsonl, ".json": _json, ".csv": _csv, ".parquet": _parquet}
+    readers = {
+        ".jsonl": _jsonl,
+        ".ndjson": _jsonl,
+        ".json": _json,
+        ".csv": _csv,
+        ".tsv": _tsv,
+        ".parquet": _parquet,
+    }
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise BatteryError(
@@ -37,9 +44,10 @@ def read_rows(path: Path) -> Iterator[Row]:
         )
     try:
         data = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its name holds a zero byte"
         raise BatteryError(
-            f"The file {path} cannot be read: check `battery.path`, which is relative to the study's folder."
+            f"The file {path} cannot be read ({reason}): check `battery.path`, which is relative to the study's folder."
         ) from error
     return reader(path, data)
 
@@ -104,10 +112,10 @@ def _json(path: Path, data: bytes) -> Iterator[Row]:
         yield where, _object(row, where)
 
 
-def _csv(path: Path, data: bytes) -> Iterator[Row]:
+def _csv(path: Path, data: bytes, delimiter: str = ",") -> Iterator[Row]:
     text = _text(path, data)
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, None)
         if header is None:
@@ -126,6 +134,10 @@ def _csv(path: Path, data: bytes) -> Iterator[Row]:
             yield where, dict(zip(header, fields, strict=True))
     except csv.Error as error:
         raise BatteryError(f"{path}:{reader.line_num} is not valid CSV: {error}.") from error
+
+
+def _tsv(path: Path, data: bytes) -> Iterator[Row]:
+    return _csv(path, data, "\t")
 
 
 def _parquet(path: Path, data: bytes) -> Iterator[Row]:

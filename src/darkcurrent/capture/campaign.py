@@ -265,7 +265,8 @@ class Campaign:
     def _answered(self, call_id: str, reply: Reply, latency_ms: float) -> Terminal:
         reason = detail = None
         if reply.refused:
-            reason, detail = "request-refused", f"the server answered HTTP {reply.http_status}"
+            said = f": {reply.said}" if reply.said else ""
+            reason, detail = "request-refused", f"the server answered HTTP {reply.http_status}{said}"
         elif reply.oversize:
             reason, detail = (
                 "reply-too-large",
@@ -277,6 +278,8 @@ class Campaign:
                 "mismatched-model",
                 f"the reply names {named}, declared are {', '.join(self._served)}",
             )
+        elif reply.objection is not None:
+            reason, detail = "mismatched-model", reply.objection
         return Terminal(
             call_id=call_id,
             at=_now(),
@@ -289,6 +292,7 @@ class Campaign:
             finish=reply.finish,
             served_model=reply.served_model,
             fingerprint=reply.fingerprint,
+            gateway=reply.gateway,
             reasoning=reply.reasoning,
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
@@ -326,9 +330,11 @@ class Campaign:
         elif terminal.reason == "mismatched-model":
             self._end("PARTIAL_HOLD_MODEL", str(terminal.detail))
         elif self._table.stop_when_held and self._invalid > self._invalid_allowed:
+            # A request that no server would take is a fault of the protocol: say what the server said.
+            last = f"; in the last one {terminal.detail}" if terminal.status == "refused" else ""
             self._end(
                 "HELD_EARLY",
-                f"{self._invalid} invalid answers; {len(self._calls)} calls allow {int(self._invalid_allowed)}",
+                f"{self._invalid} invalid answers; {len(self._calls)} calls allow {int(self._invalid_allowed)}{last}",
             )
 
     def _look_at_clock(self) -> None:

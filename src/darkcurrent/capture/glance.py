@@ -11,11 +11,12 @@ from pathlib import Path
 
 from darkcurrent.capture.lock import is_running, journal_path
 from darkcurrent.capture.reading import check_header, open_read_only, read_header
-from darkcurrent.capture.rows import TABLES, from_columns
-from darkcurrent.capture.state import state_of_counts
+from darkcurrent.capture.rows import TABLES, from_columns, text_of
+from darkcurrent.capture.state import gives_no_verdict, state_of_counts
 from darkcurrent.errors import IntegrityError
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.records import Event
+from darkcurrent.verdicts import contract_of
 
 __all__ = ["Glance", "glance"]
 
@@ -29,6 +30,11 @@ SELECT coalesce(sum(iif(completion_tokens IS NULL, NULL, prompt_tokens)), 0),
        count(*) - count(prompt_tokens + completion_tokens)
 FROM terminal
 """
+# Replies that say the same are read once: many judges have only a few things to say.
+_REPLIES = """
+SELECT text, finish, reasoning, count(*) FROM terminal WHERE reason IS NULL GROUP BY text, finish, reasoning
+"""
+_REASONS = "SELECT count(*) FROM terminal WHERE reason IS NOT NULL"
 _EVENTS = f"SELECT {', '.join(Event.model_fields)} FROM event ORDER BY seq"  # noqa: S608 - names of our own
 _LAST = "SELECT elapsed_ms FROM {table} ORDER BY seq DESC LIMIT 1"
 
@@ -41,6 +47,8 @@ class Glance:
     ----------
     state : str
         The campaign's state; RUNNING where a process captures it and it is not over.
+    invalid : int
+        Calls that ended without a valid verdict.
     ambiguous : int
         Calls that were sent and have no end. While the campaign runs, those that are in flight are among them.
     waiting : int
@@ -60,6 +68,7 @@ class Glance:
     state: str
     scheduled: int
     ended: int = 0
+    invalid: int = 0
     ambiguous: int = 0
     waiting: int = 0
     refusals: int = 0
@@ -82,7 +91,9 @@ def glance(study: Path, frozen: Frozen, configuration: str) -> Glance:
     CaptureError
         Where it cannot be opened.
     """
+    declared = {each.name: each for each in frozen.protocol.configuration}
     scheduled = frozen.read(f"schedule/{configuration}.jsonl").count(b"\n")
+    contract = contract_of(declared[configuration])
     running = is_running(study, configuration)
     path = journal_path(study, configuration)
     if not path.exists():
@@ -100,6 +111,10 @@ def glance(study: Path, frozen: Frozen, configuration: str) -> Glance:
         )
         intents, terminals, refusals, retries = connection.execute(_COUNTS).fetchone()
         prompt, completion, unknown = connection.execute(_USAGE).fetchone()
+        (invalid,) = connection.execute(_REASONS).fetchone()
+        for text, finish, reasoning, count in connection.execute(_REPLIES):
+            reply = (text_of(text), text_of(finish), bool(reasoning))
+            invalid += count * gives_no_verdict(*reply, contract)
         events = [_event(path, row) for row in connection.execute(_EVENTS)]
         last = [row[0] for table in TABLES for row in connection.execute(_LAST.format(table=table))]
     # Every request ends at most once, as a terminal or as a refusal.
@@ -114,6 +129,7 @@ def glance(study: Path, frozen: Frozen, configuration: str) -> Glance:
         state,
         scheduled,
         ended=terminals,
+        invalid=invalid,
         ambiguous=ambiguous,
         waiting=intents - terminals - ambiguous,
         refusals=refusals,

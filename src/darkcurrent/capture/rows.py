@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from darkcurrent.canonical import text_bytes
 from darkcurrent.records import Event, Intent, Record, RequestRefusal, Retry, Terminal
 
-__all__ = ["FORMAT", "TABLES", "TABLE_OF", "Row", "from_columns", "link", "schema", "to_columns"]
+__all__ = ["FORMAT", "TABLES", "TABLE_OF", "Row", "from_columns", "link", "schema", "text_of", "to_columns"]
 
 R = TypeVar("R", bound=Record)
 
@@ -95,11 +95,14 @@ def link(chain: str, seq: int, table: str, values: dict[str, Any]) -> str:
     return parts.hexdigest()
 
 
+def text_of(value: Any) -> Any:
+    """Return what a column holds; a text with a lone surrogate lies there as its bytes."""
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+
+
 def from_columns(kind: type[R], values: dict[str, Any]) -> R:
     """Return the record that columns were made of; a ValueError where they are none."""
-    for name, value in values.items():
-        if isinstance(value, bytes) and name != "body":
-            values[name] = value.decode("utf-8", "surrogatepass")
+    values = {name: value if name == "body" else text_of(value) for name, value in values.items()}
     if kind is Terminal:
         values["reasoning"] = bool(values["reasoning"])
     if kind is Event:

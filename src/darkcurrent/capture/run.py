@@ -19,32 +19,22 @@ from darkcurrent.capture.limits import Budget
 from darkcurrent.capture.lock import journal_path, only_writer
 from darkcurrent.capture.reading import JournalSummary, check_header, read_journal
 from darkcurrent.capture.rows import Row
-from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state
+from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
 from darkcurrent.errors import ModelMismatchError, UsageError
-from darkcurrent.judges import Identity, local_artifacts, open_judge, served_names
+from darkcurrent.judges import Identity, Witness, check_artifacts, open_judge, served_names
 from darkcurrent.judges.base import RequestFailed
+from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 from darkcurrent.protocol.freeze import Frozen
-from darkcurrent.protocol.model import Configuration, HttpConfiguration
 from darkcurrent.records import Event, Terminal
-from darkcurrent.verdicts import Contract, contract_of, parse_verdict
+from darkcurrent.verdicts import contract_of
 
-__all__ = ["check_identity", "close_campaign", "reads_invalid", "run_campaign", "summary_of"]
+__all__ = ["check_identity", "close_campaign", "run_campaign", "summary_of"]
 
 
 def summary_of(study: Path, configuration: str) -> JournalSummary | None:
     """Return what the journal of a configuration says; None where nothing was captured yet."""
     path = journal_path(study, configuration)
     return read_journal(path) if path.exists() else None
-
-
-def reads_invalid(terminal: Terminal, contract: Contract) -> bool:
-    """Say whether no verdict comes out of a terminal under a contract."""
-    if terminal.reason is not None:
-        return True
-    return (
-        parse_verdict(terminal.text, contract, terminal.finish, reasoning_present=terminal.reasoning).value
-        is None
-    )
 
 
 def check_identity(configuration: Configuration, identity: Identity) -> None:
@@ -92,10 +82,13 @@ def run_campaign(
     contract = contract_of(configuration)
     with only_writer(study, configuration.name):
         invalid = 0
+        witness = Witness.of(configuration)
 
         def visit(row: Row) -> None:
             nonlocal invalid
-            invalid += isinstance(row, Terminal) and reads_invalid(row, contract)
+            if isinstance(row, Terminal):
+                invalid += reads_invalid(row, contract)
+                witness.remember(row)
 
         header = _header(frozen, configuration)
         # The journal is opened for writing only with an opened backend: a service that is down leaves no trace.
@@ -105,9 +98,9 @@ def run_campaign(
         state = campaign_state(before, len(calls))
         if state not in OPEN:
             return state
-        _same_artifacts(configuration, frozen.configurations[configuration.name]["artifacts"], study)
+        check_artifacts(configuration, frozen.configurations[configuration.name]["artifacts"], study)
         table = frozen.protocol.capture
-        judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes)
+        judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness)
 
         async def capture() -> CampaignState:
             async with judge:
@@ -220,16 +213,6 @@ def _opened(identity: Identity) -> dict[str, object]:
     }
 
 
-def _same_artifacts(configuration: Configuration, frozen: dict[str, str], study: Path) -> None:
-    present = local_artifacts(configuration, study)
-    for name, sha256 in frozen.items():
-        if present.get(name) != sha256:
-            raise ModelMismatchError(
-                f"configuration `{configuration.name}`: the {name} file has changed since the study was frozen: put the frozen "
-                "one back, or freeze a new study."
-            )
-
-
 def _same_service(configuration: Configuration, events: list[Event], identity: Identity) -> None:
     """Compare who answers with who answered when the campaign began."""
     first = next((event.detail["identity"] for event in events if event.kind == "opened"), None)
@@ -247,7 +230,11 @@ def _same_service(configuration: Configuration, events: list[Event], identity: I
 
 @contextmanager
 def _pausing(campaign: Campaign) -> Iterator[Callable[[], bool]]:
-    """Make the first Ctrl-C drain what is in flight and a second one stop at once."""
+    """Make the first Ctrl-C drain what is in flight and a second one stop at once.
+
+    A request to end and a closed terminal mean the same: what is in flight would be lost for good otherwise, and
+    the campaign HOLD.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False  # Python gives signals to the main thread alone
         return
@@ -263,7 +250,10 @@ def _pausing(campaign: Campaign) -> Iterator[Callable[[], bool]]:
         if pressed > 1:
             task.cancel()
 
-    loop.add_signal_handler(signal.SIGINT, press)
+    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    heard = [number for number in endings if signal.getsignal(number) is not signal.SIG_IGN]  # nohup
+    for number in heard:
+        loop.add_signal_handler(number, press)
     try:
         yield lambda: pressed > 0
     except asyncio.CancelledError as error:
@@ -271,4 +261,5 @@ def _pausing(campaign: Campaign) -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        for number in heard:
+            loop.remove_signal_handler(number)

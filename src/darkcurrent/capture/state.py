@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from darkcurrent.capture.reading import JournalSummary
-from darkcurrent.records import Event
+from darkcurrent.records import Event, Terminal
+from darkcurrent.verdicts import Contract, parse_verdict
 
-__all__ = ["OPEN", "CampaignState", "Progress", "campaign_state", "state_of_counts"]
+__all__ = [
+    "OPEN",
+    "CampaignState",
+    "Progress",
+    "campaign_state",
+    "gives_no_verdict",
+    "reads_invalid",
+    "state_of_counts",
+]
 
 CampaignState = Literal[
     "NOT STARTED",
@@ -59,6 +68,18 @@ def state_of_counts(
         return "COMPLETE"
     # Every call was sent and some answer is lost for good: there is nothing to go on with.
     return "PARTIAL_HOLD_TRANSPORT" if terminals + ambiguous == scheduled else "INTERRUPTED"
+
+
+def reads_invalid(terminal: Terminal, contract: Contract) -> bool:
+    """Say whether no verdict comes out of a terminal under a contract."""
+    return terminal.reason is not None or gives_no_verdict(
+        terminal.text, terminal.finish, terminal.reasoning, contract
+    )
+
+
+def gives_no_verdict(text: str | None, finish: str | None, reasoning: bool, contract: Contract) -> bool:
+    """Say whether a reply that came has no verdict under a contract."""
+    return parse_verdict(text, contract, finish, reasoning_present=reasoning).value is None
 
 
 @dataclass(frozen=True, slots=True)

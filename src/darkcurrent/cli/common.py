@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from darkcurrent.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,8 +27,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 
 
 def say(text: str) -> None:
-    """Talk to the person: stderr."""
-    typer.echo(text, err=True)
+    """Talk to the person: one line on stderr. It may quote names and rows, which must not steer a terminal."""
+    typer.echo(printable(text), err=True)
 
 
 def print_json(value: Any) -> None:

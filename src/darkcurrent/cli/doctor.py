@@ -6,7 +6,8 @@ from typing import Any
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, print_json, say, study_of
+from darkcurrent.cli.common import Folder, Json, print_json, study_of
+from darkcurrent.printable import printable
 
 __all__ = ["command"]
 
@@ -17,24 +18,27 @@ def command(folder: Folder, as_json: Json = False) -> None:
 
     from darkcurrent.capture import check_identity
     from darkcurrent.errors import DarkcurrentError
-    from darkcurrent.judges import Identity, open_judge
+    from darkcurrent.judges import check_artifacts, open_judge
     from darkcurrent.protocol import load_protocol
 
     study = study_of(folder)
     protocol = study.frozen.protocol if study.is_frozen else load_protocol(study.protocol_path)
 
-    async def probe(configuration: Any) -> Identity:
+    async def probe(configuration: Any) -> dict[str, Any]:
+        frozen = study.frozen.configurations[configuration.name]["artifacts"] if study.is_frozen else {}
+        artifacts = check_artifacts(configuration, frozen, folder)
         async with open_judge(configuration, folder) as judge:
+            judge.request_bytes("", "", "", "")  # what cannot be sent is an error here as it is at freezing
             identity = await judge.identify()
         check_identity(configuration, identity)
-        return identity
+        digests = {f"{name}_sha256": sha256 for name, sha256 in artifacts.items()}
+        return {"ok": True, "basis": identity.basis, **digests, **identity.facts}
 
     found: dict[str, dict[str, Any]] = {}
     first: DarkcurrentError | None = None
     for configuration in protocol.configuration:
         try:
-            identity = asyncio.run(probe(configuration))
-            found[configuration.name] = {"ok": True, "basis": identity.basis, **identity.facts}
+            found[configuration.name] = asyncio.run(probe(configuration))
         except DarkcurrentError as error:
             first = first or error
             found[configuration.name] = {"ok": False, "error": str(error)}
@@ -42,9 +46,9 @@ def command(folder: Folder, as_json: Json = False) -> None:
         print_json(found)
     else:
         for name, facts in found.items():
-            say(f"{'ok  ' if facts['ok'] else 'FAIL'} {name}")
+            typer.echo(f"{'ok  ' if facts['ok'] else 'FAIL'} {name}")
             for key, value in facts.items():
                 if key != "ok":
-                    say(f"       {key}: {value}")
+                    typer.echo(printable(f"       {key}: {value}"))
     if first is not None:
         raise typer.Exit(first.exit_code)

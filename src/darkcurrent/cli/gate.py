@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, print_json, study_of
+from darkcurrent.cli.common import Folder, Json, print_json, say, study_of
 
 __all__ = ["command"]
 
@@ -21,6 +21,9 @@ def command(folder: Folder, as_json: Json = False) -> None:
     else:
         for name, joint in joints.items():
             typer.echo(f"{name}: {joint}")
+        if analysis.state == "NOT GRADED":
+            for reason in dict.fromkeys(reason for one in analysis.campaigns for reason in one.reasons):
+                say(f"Not graded: {reason}.")
     if {"HOLD", "NOT GRADED"} & set(joints.values()):
         raise typer.Exit(_HELD)
     if set(joints.values()) != {"both gates pass"}:

@@ -14,6 +14,7 @@ from darkcurrent.cli import (
     doctor,
     freeze,
     gate,
+    import_,
     init,
     quickstart,
     report,
@@ -21,6 +22,7 @@ from darkcurrent.cli import (
     simulate,
     status,
 )
+from darkcurrent.cli.common import say
 from darkcurrent.errors import DarkcurrentError
 
 __all__ = ["app", "main"]
@@ -28,15 +30,17 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="darkcurrent",
     help="Tells whether an LLM judge may be trusted with your choice.",
-    epilog="Exit codes: 0 done · 1 unexpected · 2 usage or protocol error · 3 a gate missed (gate) · 4 HOLD (gate) · "
-    "5 capture stopped · 6 integrity failure · 130 interrupted",
+    epilog="Exit codes: 0 done · 1 unexpected · 2 usage or protocol error · 3 a gate missed (gate) · "
+    "4 HOLD or NOT GRADED (gate) · 5 capture stopped · 6 integrity failure · 130 interrupted",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
 )
 
-for _command in (quickstart, init, freeze, doctor, run, status, close, analyze, gate, report, simulate):
-    app.command(name=_command.__name__.rpartition(".")[2])(_command.command)
+_COMMANDS = (quickstart, init, freeze, doctor, run, status, close, analyze, gate, report, import_, simulate)
+
+for _command in _COMMANDS:
+    app.command(name=_command.__name__.rpartition(".")[2].rstrip("_"))(_command.command)
 
 
 def _show_version(value: bool) -> None:
@@ -59,7 +63,5 @@ def main() -> None:
     try:
         app(prog_name="darkcurrent")
     except DarkcurrentError as error:
-        # Errors quote names and rows: escaped, they stay one line and cannot steer a terminal.
-        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(error))
-        typer.echo(f"error: {line}", err=True)
+        say(f"error: {error}")
         sys.exit(error.exit_code)

@@ -30,7 +30,9 @@ def command(
     say(
         f"Frozen under {study.frozen.study_digest[:16]}. Asking three judges; this takes a few minutes. Ctrl-C pauses."
     )
-    run_all(folder)
+    _, error = run_all(folder)
+    if error is not None:
+        raise error
     analysis = study.analyze()
     html, markdown = study.report(analysis)
     if as_json:
@@ -39,5 +41,6 @@ def command(
     from darkcurrent.reports import terminal_report
 
     terminal_report(analysis, console(), full=False)
-    say(f"\nThe whole report: {html} (or {markdown}). All tables: darkcurrent analyze {folder}")
+    say("")
+    say(f"The whole report: {html} (or {markdown}). All tables: darkcurrent analyze {folder}")
     say("Your own judge and pairs: darkcurrent init my-study")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from darkcurrent.cli.common import Folder, Json, print_json, progress, say, study_of
-from darkcurrent.errors import CaptureError, DarkcurrentError
+from darkcurrent.errors import CaptureError
+from darkcurrent.printable import printable
 
 if TYPE_CHECKING:
     from darkcurrent.capture import Glance
@@ -19,12 +20,17 @@ _STOPPED = {"PARTIAL_HOLD_TRANSPORT", "PARTIAL_HOLD_MODEL", "PARTIAL_HOLD_DEADLI
 _OVER = {"COMPLETE", "HELD_EARLY", *_STOPPED}
 
 
-def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
-    """Capture what is missing of each configuration, one after the other; return their states.
+def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str], CaptureError | None]:
+    """Capture what is missing of each configuration, one after the other.
 
-    A campaign that stops does not keep the others from running. The first error is raised at the end.
+    A campaign that stops does not keep the others from running.
+
+    Returns
+    -------
+    tuple
+        The states by name, and the first error that kept a campaign from ending.
     """
-    from darkcurrent.capture import glance, summary_of
+    from darkcurrent.capture import glance
 
     study = study_of(folder)
     if study.protocol_was_edited():
@@ -32,14 +38,16 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
     for name in names or []:
         study.configuration(name)  # an unknown name is an error before the first call
     states: dict[str, str] = {}
-    first: DarkcurrentError | None = None
+    first: CaptureError | None = None
     for name in names or [configuration.name for configuration in study.frozen.protocol.configuration]:
         before = glance(folder, study.frozen, name)
         if before.state in _OVER:
-            summary_of(folder, name)  # follows the journal's chain, which a glance does not
+            study.state(name)  # follows the journal's chain, which a glance does not
             say(f"{name}: nothing to do, the campaign is {before.state}{_why(before)}.")
             states[name] = before.state
             continue
+        if before.state == "INTERRUPTED":
+            _tell_ambiguous(name, before.ambiguous)
         try:
             with progress(name) as show:
                 states[name] = study.run(name, show)
@@ -53,22 +61,26 @@ def run_all(folder: Path, names: list[str] | None = None) -> dict[str, str]:
             say(f"Interrupted. To go on: darkcurrent run {folder}")
             raise
         _tell(name, glance(folder, study.frozen, name))
-    if first is not None:
-        raise first
-    return states
+    return states, first
 
 
 def _why(now: Glance) -> str:
-    return f" ({now.why})" if now.why else ""
+    return f" ({printable(now.why)})" if now.why else ""
 
 
 def _tell(name: str, now: Glance) -> None:
-    say(f"{name}: {now.state}, {now.ended} of {now.scheduled} calls ended in {now.seconds} s{_why(now)}.")
+    ended = f"{now.ended} of {now.scheduled} calls ended, {now.invalid} of them invalid"
+    say(f"{name}: {now.state}, {ended}, in {now.seconds} s{_why(now)}.")
     if now.refusals:
-        say(f"{name}: {now.refusals} requests were refused without an answer; each is in the journal.")
-    if now.ambiguous:
+        say(f"{name}: requests that were refused without an answer: {now.refusals}; each is in the journal.")
+    _tell_ambiguous(name, now.ambiguous)
+
+
+def _tell_ambiguous(name: str, count: int) -> None:
+    if count:
+        calls, they = ("1 call was", "it is") if count == 1 else (f"{count} calls were", "they are")
         say(
-            f"{name}: {now.ambiguous} calls were sent and their end is unknown; they are never sent again, "
+            f"{name}: {calls} sent and {'its' if count == 1 else 'their'} end is unknown; {they} never sent again, "
             "and the campaign will be HOLD."
         )
 
@@ -82,12 +94,14 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Ask what is scheduled, each call once; goes on where it stopped."""
-    states = run_all(folder, only)
+    states, error = run_all(folder, only)
     if as_json:
         print_json(states)
+    if error is not None:
+        raise error
     stopped = [name for name, state in states.items() if state in _STOPPED]
     if stopped:
         raise CaptureError(
             f"The capture of {', '.join(stopped)} stopped for good: what was recorded is kept and will be HOLD; "
-            f"see `darkcurrent status {folder}`."
+            f"`darkcurrent status {folder}` says why, and to ask again, freeze a new study in another folder."
         )

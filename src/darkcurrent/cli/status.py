@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from darkcurrent.cli.common import Folder, Json, console, print_json
+from darkcurrent.printable import printable
 
 __all__ = ["command"]
 
@@ -25,9 +26,10 @@ def command(folder: Folder, as_json: Json = False) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    columns = ("ambiguous", "refusals", "seconds", "why")
-    table = Table("configuration", "state", "ended", *columns, box=None, pad_edge=False)
+    columns = ("invalid", "ambiguous", "refusals", "seconds")
+    table = Table("configuration", "state", "ended", *columns, "why", box=None, pad_edge=False)
     for name, row in found.items():
-        cells = (name, row["state"], f"{row['ended']}/{row['scheduled']}", *(row[key] for key in columns))
-        table.add_row(*(Text("" if cell is None else str(cell)) for cell in cells))
+        counts = (f"{row['ended']}/{row['scheduled']}", *(row[key] for key in columns))
+        cells = (name, row["state"], *counts, printable(row["why"] or ""))
+        table.add_row(*(Text(str(cell)) for cell in cells))
     console().print(table)

@@ -8,7 +8,12 @@ from typing import Any, Literal, Protocol, Self
 
 from darkcurrent.errors import TransportError
 
-__all__ = ["Identity", "Judge", "Reply", "RequestFailed"]
+__all__ = ["Basis", "Identity", "Judge", "Reply", "RequestFailed", "in_one_line"]
+
+
+def in_one_line(text: str) -> str:
+    """Return what a server said in one line: what would steer a terminal, line breaks too, becomes a space."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,13 @@ class Reply:
         may well be accepted.
     oversize : bool
         The reply was longer than declared and was cut off.
+    said : str
+        What the server said in refusing, fit for a terminal.
+    gateway : str or None
+        The headers that tell by which way the reply came and who made it, as a JSON object.
+    objection : str or None
+        Why this reply is not one of the declared judge to the prompt that was sent, though its name is right; such
+        a reply stops a campaign.
     """
 
     text: str | None
@@ -35,6 +47,9 @@ class Reply:
     completion_tokens: int | None = None
     refused: bool = False
     oversize: bool = False
+    said: str = ""
+    gateway: str | None = None
+    objection: str | None = None
 
 
 class RequestFailed(TransportError):
@@ -48,14 +63,16 @@ class RequestFailed(TransportError):
         body: bytes = b"",
         retry_after: str | None = None,
     ) -> None:
-        # What a server said is shown on a terminal: no sign in it may steer one.
-        detail = "".join(sign if sign.isprintable() else " " for sign in detail)
+        detail = in_one_line(detail)
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
         self.http_status = http_status
         self.body = body
         self.retry_after = retry_after
+
+
+Basis = Literal["verified digest", "service's declaration"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +88,7 @@ class Identity:
         What was read, by name.
     """
 
-    basis: Literal["verified digest", "service's declaration"]
+    basis: Basis
     facts: dict[str, Any] = field(default_factory=dict)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 
 from darkcurrent.errors import ProtocolError
 from darkcurrent.judges.base import Identity, Reply, RequestFailed
-from darkcurrent.protocol.model import FunctionConfiguration
+from darkcurrent.protocol.configurations import FunctionConfiguration
 
 __all__ = ["FunctionJudge", "source_file"]
 
@@ -101,7 +101,7 @@ async def _outcome(function: Callable[..., Any], arguments: dict[str, str]) -> _
     def work() -> None:
         found: _Outcome | Awaitable[Any]
         try:
-            value = function(**arguments)
+            value = function(arguments["prompt"], arguments["a"], arguments["b"])
             found = value if inspect.isawaitable(value) else ("returned", _as_text(value))
         except BaseException as error:  # noqa: BLE001 - whatever a user's callable raises is its failure, not ours
             found = ("raised", _as_sentence(error))

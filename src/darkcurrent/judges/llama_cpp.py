@@ -1,35 +1,48 @@
-"""Backend `llama-cpp`: llama.cpp's own server in a child process, asked over the same HTTP path as any endpoint."""
+"""Backends `llama-cpp` (chat) and `llama-cpp-raw`: llama.cpp's own server, as a child process or at an address."""
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
-import json
+import math
 import os
-import sys
-import tempfile
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from filelock import FileLock
 
 from darkcurrent.canonical import digest_text
-from darkcurrent.errors import MissingExtraError, ProtocolError, TransportError, UsageError
-from darkcurrent.judges.base import Identity, Reply
-from darkcurrent.judges.openai_chat import OpenAIChatJudge
-from darkcurrent.judges.transport import Transport
-from darkcurrent.protocol.model import LlamaCppConfiguration
+from darkcurrent.errors import MissingExtraError, ProtocolError, UsageError
+from darkcurrent.judges.base import Basis, Identity, Reply
+from darkcurrent.judges.http import HttpJudge, RawJudge
+from darkcurrent.judges.llama_process import LlamaProcess
+from darkcurrent.judges.openai_chat import ChatJudge, served_models
+from darkcurrent.judges.reading import as_count, as_text, content_of
+from darkcurrent.protocol.configurations import LlamaCppBase, LlamaCppConfiguration, LlamaCppRawConfiguration
 
-__all__ = ["BUNDLED_MODEL", "LlamaCppJudge", "model_file"]
+__all__ = ["BUNDLED_MODEL", "LlamaCppJudge", "LlamaCppRawJudge", "model_file"]
 
 BUNDLED_MODEL = "gemma-3-270m"
 """The model that the extra `local` brings, under the Gemma Terms of Use."""
 
-_START_SECONDS = 180.0
+_META = ("n_params", "n_vocab", "n_ctx_train", "size")
+_FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
+_FIELDS = {"temperature": "temperature", "max_tokens": "n_predict", "seed": "seed"}
+_WANTED = [
+    "content",
+    "model",
+    "stop_type",
+    "truncated",
+    "tokens_evaluated",
+    "tokens_predicted",
+    "generation_settings",
+]
+"""A reply would also repeat the prompt, which the journal holds already."""
+
+L = TypeVar("L", bound=LlamaCppBase)
 
 
-def model_file(configuration: LlamaCppConfiguration, folder: Path) -> Path:
+def model_file(configuration: LlamaCppBase, folder: Path) -> Path:
     """Return the GGUF file of a configuration; the bundled one is put together in the cache at first use.
 
     Raises
@@ -75,121 +88,120 @@ def model_file(configuration: LlamaCppConfiguration, folder: Path) -> Path:
     return path
 
 
-class LlamaCppJudge:
-    """Starts the server, then asks it as `openai-chat`."""
+class _LlamaServer(HttpJudge[L]):
+    """What chat and raw text have in common; the child process lives as long as the judge is open."""
 
-    def __init__(
-        self, configuration: LlamaCppConfiguration, folder: Path, connections: int, max_bytes: int
-    ) -> None:
-        if importlib.util.find_spec("xllamacpp") is None:
-            raise MissingExtraError("The embedded llama.cpp server", "local")
-        self._configuration = configuration
-        self._file = model_file(configuration, folder)
-        self._connections = connections
-        self._max_bytes = max_bytes
-        self._process: asyncio.subprocess.Process | None = None
-        self._log: IO[bytes] | None = None
-        self._server: Transport | None = None
-        # Rendering needs no server, so that requests can be rebuilt without one.
-        self._chat = OpenAIChatJudge(
-            Transport("http://127.0.0.1:0", None, 1, max_bytes), configuration.model, configuration.decoder
-        )
-        self._build: str | None = None
+    _child: LlamaProcess | None = None
 
     async def __aenter__(self) -> Self:
-        settings = {
-            "path": str(self._file),
-            "model": self._configuration.model,
-            # llama.cpp shares the context among its slots
-            "context": self._configuration.context * self._connections,
-            "slots": self._connections,
-            "threads": self._configuration.threads,
-            "cache_prompt": self._configuration.cache_prompt,
-        }
-        try:
-            address = await self._start(settings)
-            self._server = Transport(address, None, 1, self._max_bytes)
-            await self._server.open()
-            self._chat = OpenAIChatJudge(
-                Transport(address + "/v1", None, self._connections, self._max_bytes),
-                self._configuration.model,
-                self._configuration.decoder,
-            )
-            await self._chat.__aenter__()
-        except BaseException:
-            await self._stop()
-            raise
-        return self
-
-    async def _start(self, settings: dict[str, Any]) -> str:
-        """Start the child process and return the address that it gives."""
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "darkcurrent.judges.llama_server",
-            json.dumps(settings),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=self._log,
-            # Ctrl-C is for us: the server must live until what is in flight has been answered.
-            start_new_session=True,
-        )
-        assert self._process.stdout is not None
-        try:
-            line = await asyncio.wait_for(self._process.stdout.readline(), _START_SECONDS)
-            started: dict[str, str] = json.loads(line)
-        except (TimeoutError, ValueError) as error:
-            raise TransportError(
-                f"The embedded server did not start for configuration `{self._configuration.name}`: "
-                f"{self._last_words()}"
-            ) from error
-        self._build = started["build"]
-        return started["address"]
-
-    def _last_words(self) -> str:
-        assert self._log is not None
-        self._log.seek(0)
-        lines = self._log.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        if self._configuration.base_url is None:
+            if importlib.util.find_spec("xllamacpp") is None:
+                raise MissingExtraError("The embedded llama.cpp server", "local")
+            slots = self._transport.connections
+            settings = {
+                "path": str(self._artifact),
+                "model": self._configuration.model,
+                # llama.cpp shares the context among its slots
+                "context": self._configuration.context * slots,
+                "slots": slots,
+                "threads": self._configuration.threads,
+            }
+            self._child = await LlamaProcess.start(self._configuration.name, settings)
+            self._transport = self._transport.at(self._child.address)
+        return await super().__aenter__()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._stop()
-
-    async def _stop(self) -> None:
-        await self._chat.__aexit__(None, None, None)
-        if self._server is not None:
-            await self._server.close()
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            try:
-                await asyncio.wait_for(self._process.wait(), 10)
-            except TimeoutError:
-                self._process.kill()
-                await self._process.wait()
-        if self._log is not None:
-            self._log.close()
+        await super().__aexit__(kind, error, trace)
+        if self._child is not None:
+            await self._child.stop()
 
     async def identify(self) -> Identity:
-        """Read what the server says of its model, beside the digest of the file."""
-        assert self._server is not None
-        props = await self._server.get("/props", _START_SECONDS)
-        said: dict[str, Any] = json.loads(props.body) if props.status == 200 else {}
+        """Read what the server says of itself and of the model, beside the digest of the file."""
+        props = await self._told("/props")
+        rows = served_models(await self._told("/v1/models"))
+        meta = rows[0].get("meta") if len(rows) == 1 else None
+        settings = props.get("default_generation_settings")
+        template, path = as_text(props.get("chat_template")), as_text(props.get("model_path"))
         facts = {
-            "served": [said.get("model_alias")],
-            "build": self._build,
-            "quantization": said.get("model_ftype"),
-            "context": said.get("default_generation_settings", {}).get("n_ctx"),
-            "chat_template_sha256": digest_text(said["chat_template"]) if "chat_template" in said else None,
+            "served": sorted({str(row["id"]) for row in rows} | {str(props.get("model_alias", ""))} - {""}),
+            "build": self._child.build if self._child else as_text(props.get("build_info")),
+            "file": Path(path).name if path else None,
+            "quantization": as_text(props.get("model_ftype")),
+            "context": as_count(settings.get("n_ctx")) if isinstance(settings, dict) else None,
+            "chat_template_sha256": digest_text(template) if template else None,
+            **{name: as_count(meta.get(name)) if isinstance(meta, dict) else None for name in _META},
         }
-        return Identity("verified digest", facts)
+        basis: Basis = "verified digest" if self._child else self._basis(path)
+        return Identity(basis, facts)
 
-    def request_bytes(self, rubric: str, prompt: str, a: str, b: str) -> bytes:
-        """Return the JSON body, as `openai-chat` does."""
-        return self._chat.request_bytes(rubric, prompt, a, b)
 
-    async def ask(self, request: bytes, timeout: float) -> Reply:
-        """Send a request once and read the reply."""
-        return await self._chat.ask(request, timeout)
+class LlamaCppJudge(_LlamaServer[LlamaCppConfiguration], ChatJudge[LlamaCppConfiguration]):
+    """Asks `POST {base}/v1/chat/completions`."""
+
+    path: ClassVar[str] = "/v1/chat/completions"
+    taken: ClassVar[frozenset[str]] = frozenset({"seed", "reasoning_effort", "thinking"})
+
+    def fields(self) -> dict[str, Any]:
+        """Return the declared fields; the effort and the thinking switch are ones of the chat template."""
+        fields = self._sent("temperature", "max_tokens", "seed")
+        switches = {
+            "reasoning_effort": self._decoder.reasoning_effort,
+            "enable_thinking": self._decoder.thinking,
+        }
+        switches = {name: value for name, value in switches.items() if value is not None}
+        if switches:
+            fields["chat_template_kwargs"] = switches
+        return {**fields, "cache_prompt": self._configuration.cache_prompt}
+
+
+class LlamaCppRawJudge(_LlamaServer[LlamaCppRawConfiguration], RawJudge[LlamaCppRawConfiguration]):
+    """Asks `POST {base}/completion`, after `POST {base}/tokenize`."""
+
+    path: ClassVar[str] = "/completion"
+    tokenizer: ClassVar[str | None] = "/tokenize"
+
+    async def identify(self) -> Identity:
+        """Read who serves, and that the tokenizer answers."""
+        found = await super().identify()
+        return Identity(found.basis, {**found.facts, **await self._ledger()})
+
+    def fields(self) -> dict[str, Any]:
+        """Return the declared fields as llama.cpp names them."""
+        fields = {_FIELDS[name]: value for name, value in self._sent(*_FIELDS).items()}
+        return {
+            **fields,
+            "stream": False,
+            "cache_prompt": self._configuration.cache_prompt,
+            "response_fields": _WANTED,
+        }
+
+    def tokens_request(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask as the completion does: with the model's first token, and with the marks of templates as such."""
+        return {"content": request["prompt"], "add_special": True, "parse_special": True}
+
+    def read_tokens(self, envelope: Any) -> int | None:
+        """Count the tokens."""
+        return len(envelope["tokens"])
+
+    def read(self, envelope: Any) -> Reply:
+        """Read a completion, and whether the server used the fields as they were sent."""
+        finish = as_text(envelope.get("stop_type"))
+        return Reply(
+            text=content_of(envelope["content"]),
+            finish="length" if envelope.get("truncated") is True else _FINISH.get(finish or "", finish),
+            served_model=as_text(envelope.get("model")),
+            body=b"",
+            prompt_tokens=as_count(envelope.get("tokens_evaluated")),
+            completion_tokens=as_count(envelope.get("tokens_predicted")),
+            objection=self._other_settings(envelope["generation_settings"]),
+        )
+
+    def _other_settings(self, used: dict[str, Any]) -> str | None:
+        for name, value in self._sent(*_FIELDS).items():
+            found = used[_FIELDS[name]]
+            # Temperatures are single floats there.
+            if not math.isclose(found, value, rel_tol=1e-6):
+                return f"the server used {name} {found}, declared is {value}"
+        return None

@@ -32,7 +32,6 @@ def main() -> None:
     parameters.port = 0
     parameters.n_ctx = wanted["context"]
     parameters.n_parallel = wanted["slots"]
-    parameters.cache_prompt = wanted["cache_prompt"]
     parameters.ui = False
     if wanted["threads"] is not None:
         parameters.cpuparams.n_threads = wanted["threads"]

@@ -5,16 +5,20 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import aiohttp
 
-from darkcurrent.errors import SecretError
+from darkcurrent.errors import ProtocolError
 from darkcurrent.judges.base import RequestFailed
+from darkcurrent.judges.proxy import proxy_for
+from darkcurrent.judges.unpack import PackedBadly, Unpacker
 
-__all__ = ["HttpReply", "Transport", "key_from_environment"]
+__all__ = ["HttpReply", "Transport"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,48 +39,74 @@ _SHORTEST_SECRET = 8
 """Shorter "keys" (`none`, `EMPTY`, `x`) stand for no key; blotting them out would change answers."""
 
 
-def key_from_environment(name: str | None) -> str | None:
-    """Return the key that an environment variable holds.
+class Transport:
+    """One session to one base address.
+
+    Parameters
+    ----------
+    key_header : str
+        The header that the key goes into.
+    headers : dict
+        Further headers of every request.
+    ca_file : Path or None
+        The authorities that may vouch for the server, instead of the system's (or those of `SSL_CERT_FILE`).
 
     Raises
     ------
-    SecretError
-        Where the variable is named and not set, or holds what no key can be.
+    ProtocolError
+        Where `ca_file` cannot be read.
+    UsageError
+        Where a proxy is set that cannot be used.
     """
-    if name is None:
-        return None
-    value = os.environ.get(name, "").strip()
-    if not value:
-        raise SecretError(
-            f"The environment variable {name}, which should hold the key, is not set: export {name}=... first."
-        )
-    if not (value.isascii() and value.isprintable()):
-        raise SecretError(
-            f"The environment variable {name} holds more than a key (a line break or a sign outside ASCII): "
-            f"export {name}=... again."
-        )
-    return value
 
-
-class Transport:
-    """One session to one base address."""
-
-    def __init__(self, base_url: str, key: str | None, connections: int, max_bytes: int) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        key: str | None,
+        connections: int,
+        max_bytes: int,
+        *,
+        key_header: str = "Authorization",
+        headers: Mapping[str, str] | None = None,
+        ca_file: Path | None = None,
+    ) -> None:
         self._base = base_url.rstrip("/")
+        self._options: dict[str, Any] = {"key_header": key_header, "headers": headers, "ca_file": ca_file}
         self._key = key
-        self._connections = connections
+        self._headers = {
+            "User-Agent": "darkcurrent",
+            "Accept-Encoding": "identity",
+            **(headers or {}),
+        }
+        if key is not None:
+            self._headers[key_header] = f"Bearer {key}" if key_header == "Authorization" else key
+        self._proxy = proxy_for(base_url)
+        self._secrets = [key] if key is not None and len(key) >= _SHORTEST_SECRET else []
+        if self._proxy is not None and self._proxy.password:
+            self._secrets.append(self._proxy.password)
+        self._ssl = _authorities(ca_file) if base_url.startswith("https:") else True
+        self.connections = connections
         self._max_bytes = max_bytes
         self._session: aiohttp.ClientSession | None = None
 
+    def at(self, base_url: str) -> Transport:
+        """Return a transport of the same kind to another address."""
+        return Transport(base_url, self._key, self.connections, self._max_bytes, **self._options)
+
     async def open(self) -> None:
         """Open the session."""
-        headers = {"User-Agent": "darkcurrent"}
-        if self._key is not None:
-            headers["Authorization"] = f"Bearer {self._key}"
-        connector = aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=_IDLE_SECONDS)
-        # No call may depend on the one before it, so that no cookie is kept.
-        jar = aiohttp.DummyCookieJar()
-        self._session = aiohttp.ClientSession(connector=connector, headers=headers, cookie_jar=jar)
+        connector = aiohttp.TCPConnector(
+            limit=self.connections, keepalive_timeout=_IDLE_SECONDS, ssl=self._ssl
+        )
+        # No call may depend on the one before it, so that no cookie is kept. The environment is not trusted as a
+        # whole: with its proxies, aiohttp would also send the user's passwords from ~/.netrc.
+        # Nor has it headers: aiohttp shows a session's headers, and so the key, to a proxy too.
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+        )
 
     async def close(self) -> None:
         """Close the session."""
@@ -93,49 +123,67 @@ class Transport:
 
     async def _send(self, method: str, path: str, body: bytes | None, timeout: float) -> HttpReply:
         assert self._session is not None, "the transport is not open"
-        headers = {"Content-Type": "application/json"} if body is not None else {}
+        options: dict[str, Any] = {"allow_redirects": False, "headers": dict(self._headers)}
+        if body is not None:
+            options["data"] = io.BytesIO(body)
+            options["headers"]["Content-Type"] = "application/json"
+        if self._proxy is not None:
+            options["proxy"] = self._proxy.url
+            # Through a tunnel the server must not see what the proxy is shown.
+            shown = "proxy_headers" if self._base.startswith("https:") else "headers"
+            options[shown] = {**options.get(shown, {}), **self._proxy.headers}
+        # aiohttp would round a longer time up to whole seconds, beyond the deadline
+        options["timeout"] = aiohttp.ClientTimeout(total=timeout, ceil_threshold=math.inf)
         try:
-            async with self._session.request(
-                method,
-                self._base + path,
-                data=io.BytesIO(body) if body is not None else None,
-                headers=headers,
-                allow_redirects=False,
-                # aiohttp would round a longer time up to whole seconds, beyond the deadline
-                timeout=aiohttp.ClientTimeout(total=timeout, ceil_threshold=math.inf),
-            ) as response:
+            async with self._session.request(method, self._base + path, **options) as response:
                 content, oversize = await self._read(response)
-                headers = {name.lower(): self._words(value) for name, value in response.headers.items()}
-                return HttpReply(response.status, _blotted(content, self._key), oversize, headers)
+                headers = {
+                    name.lower(): self._words(value.encode("utf-8", "replace"))
+                    for name, value in response.headers.items()
+                }
+                return HttpReply(response.status, self._blotted(content), oversize, headers)
         except TimeoutError as error:
             raise RequestFailed("timeout", f"no whole reply within {timeout:.3g} s") from error
-        except aiohttp.ClientConnectorError as error:
-            raise RequestFailed("connection", self._words(f"no connection: {error}")) from error
+        except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError) as error:
+            raise RequestFailed("connection", self._words(f"no connection: {error}".encode())) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise RequestFailed(
-                "connection-lost", self._words(f"the connection broke: {type(error).__name__}: {error}")
-            ) from error
-
-    def _words(self, text: str) -> str:
-        return _blotted(text.encode("utf-8", "replace"), self._key).decode("utf-8")
+            words = f"the connection broke: {type(error).__name__}: {error}"
+            raise RequestFailed("connection-lost", self._words(words.encode("utf-8", "replace"))) from error
 
     async def _read(self, response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
-        parts: list[bytes] = []
-        size = 0
-        async for part in response.content.iter_any():
-            parts.append(part)
-            size += len(part)
-            if size > self._max_bytes:
-                response.close()
-                return b"".join(parts)[: self._max_bytes], True
-        return b"".join(parts), False
+        """Read a body and unpack it, never more than the declared size of it, however well it is packed."""
+        found = bytearray()
+        try:
+            unpacker = Unpacker(response.headers.get("Content-Encoding", ""))
+            async for part in response.content.iter_any():
+                found += unpacker.unpack(part, self._max_bytes + 1 - len(found))
+                if len(found) > self._max_bytes:
+                    response.close()
+                    return bytes(found[: self._max_bytes]), True
+            unpacker.end()
+        except PackedBadly as error:
+            response.close()
+            raise RequestFailed(
+                "unreadable-reply", self._words(f"HTTP {response.status}: {error}".encode()), response.status
+            ) from error
+        return bytes(found), False
 
+    def _words(self, said: bytes) -> str:
+        return self._blotted(said).decode("utf-8")
 
-def _blotted(content: bytes, key: str | None) -> bytes:
-    """Return what a server said without the key, which some repeat in their error message, as text or in JSON."""
-    if key is None or len(key) < _SHORTEST_SECRET:
+    def _blotted(self, content: bytes) -> bytes:
+        """Return what a server said without the secrets, which some repeat in an error message, as text or in JSON."""
+        for secret in self._secrets:
+            in_json = json.dumps(secret)[1:-1]
+            for form in (secret, in_json, in_json.replace("/", "\\/")):
+                content = content.replace(form.encode("utf-8"), b"[key]")
         return content
-    in_json = json.dumps(key)[1:-1]
-    for form in (key, in_json, in_json.replace("/", "\\/")):
-        content = content.replace(form.encode("ascii"), b"[key]")
-    return content
+
+
+def _authorities(ca_file: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
+    except OSError as error:  # an SSLError, where the file holds no certificate, is one too
+        raise ProtocolError(
+            f"`ca_file` {ca_file} cannot be used ({error.strerror or error}): name a PEM file with a certificate."
+        ) from error

@@ -23,7 +23,7 @@ from darkcurrent.errors import IntegrityError, UsageError
 from darkcurrent.protocol.model import Protocol
 from darkcurrent.records import Battery, Call, Item, Record, Refusal
 
-__all__ = ["Frozen", "freeze", "load_frozen"]
+__all__ = ["Frozen", "freeze", "load_frozen", "write_whole"]
 
 _FORMAT = "darkcurrent/frozen/1"
 _R = TypeVar("_R", bound=Record)
@@ -131,11 +131,18 @@ def freeze(
     table = {name: {"bytes": len(data), "sha256": digest_bytes(data)} for name, data in sorted(files.items())}
     study_digest = digest({"format": _FORMAT, "files": table})
     files["manifest.json"] = canonical_json({"format": _FORMAT, "files": table, "study_digest": study_digest})
-    _write_whole(folder, files)
+    write_whole(folder, files)
     return study_digest
 
 
-def _write_whole(folder: Path, files: dict[str, bytes]) -> None:
+def write_whole(folder: Path, files: dict[str, bytes]) -> None:
+    """Write a new folder beside its place and move it there in one step, so that it appears whole or not at all.
+
+    Raises
+    ------
+    UsageError
+        Where it cannot be written.
+    """
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)  # of a process with this number that was killed
     try:
@@ -176,6 +183,11 @@ def load_frozen(folder: Path) -> Frozen:
         Where a file is missing, added, or not what was frozen.
     """
     path = folder / "manifest.json"
+    if not folder.exists() and not (folder.parent / "protocol.toml").exists():
+        raise UsageError(
+            f"There is no study in {folder.parent}: name another folder, or begin one with "
+            f"`darkcurrent init {folder.parent}`."
+        )
     if not folder.exists():
         raise UsageError(
             f"{folder.parent} is not frozen yet: run `darkcurrent freeze {folder.parent}` first."

@@ -13,16 +13,21 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from darkcurrent.errors import ProtocolError
-from darkcurrent.protocol.lines import line_of
-from darkcurrent.protocol.model import (
-    FiniteCodeBattery,
+from darkcurrent.protocol.configurations import (
+    AnthropicConfiguration,
     FunctionConfiguration,
     LlamaCppConfiguration,
+    LlamaCppRawConfiguration,
+    OllamaConfiguration,
+    OllamaRawConfiguration,
     OpenAIChatConfiguration,
-    PairsBattery,
-    Protocol,
+    OpenAICompletionsConfiguration,
     SimulatedConfiguration,
+    VllmConfiguration,
+    VllmRawConfiguration,
 )
+from darkcurrent.protocol.lines import line_of
+from darkcurrent.protocol.model import FiniteCodeBattery, PairsBattery, Protocol
 
 __all__ = ["load_protocol", "parse_protocol"]
 
@@ -30,7 +35,14 @@ _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("battery", "pairs"): PairsBattery,
     ("battery", "finite-code"): FiniteCodeBattery,
     ("configuration", "openai-chat"): OpenAIChatConfiguration,
+    ("configuration", "openai-completions"): OpenAICompletionsConfiguration,
+    ("configuration", "anthropic"): AnthropicConfiguration,
+    ("configuration", "ollama"): OllamaConfiguration,
+    ("configuration", "ollama-raw"): OllamaRawConfiguration,
     ("configuration", "llama-cpp"): LlamaCppConfiguration,
+    ("configuration", "llama-cpp-raw"): LlamaCppRawConfiguration,
+    ("configuration", "vllm"): VllmConfiguration,
+    ("configuration", "vllm-raw"): VllmRawConfiguration,
     ("configuration", "function"): FunctionConfiguration,
     ("configuration", "simulated"): SimulatedConfiguration,
 }
@@ -129,6 +141,8 @@ def _explain(error: ErrorDetails, text: str, name: str) -> str:
     if kind == "string_pattern_mismatch":
         # The value is not shown: somebody may have put a key there.
         return f"{where} {_FORMS.get(str(path[-1]), _FORMS['name'])}."
+    if kind == "too_short":
+        return f"{where} is empty: give at least one."
     message = error["msg"].removeprefix("Value error, ")
     shown = error["input"]
     if isinstance(shown, dict | list) or kind == "value_error":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from darkcurrent.protocol.planted import Properties
+from darkcurrent.protocol.configurations import Configuration, HttpConfiguration, Name, Seed
 from darkcurrent.records import ArmName, Record
 
 __all__ = [
@@ -14,30 +14,18 @@ __all__ = [
     "BatteryBase",
     "BatteryTable",
     "CaptureTable",
-    "Configuration",
-    "ConfigurationBase",
     "Criterion",
-    "Decoder",
     "FiniteCodeBattery",
-    "FunctionConfiguration",
     "GatesTable",
-    "HttpConfiguration",
-    "LlamaCppConfiguration",
-    "OpenAIChatConfiguration",
     "PairsBattery",
     "PairsColumns",
     "Price",
     "Protocol",
     "ScheduleTable",
-    "SimulatedConfiguration",
     "StudyTable",
 ]
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
-"""A name that becomes part of a file name: letters, digits, dot, underscore and hyphen."""
-
 Share = Annotated[float, Field(gt=0, lt=1)]
-Seed = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 class StudyTable(Record):
@@ -135,123 +123,6 @@ class Criterion(Record):
                 "give either `rubric` (a rubric that ships with darkcurrent) or `rubric_file` (a text file)"
             )
         return self
-
-
-class Decoder(Record):
-    """`[configuration.decoder]`: the fields of the request that steer generation, sent as declared."""
-
-    temperature: Annotated[float, Field(ge=0)] = 0.0
-    max_tokens: Annotated[int, Field(ge=1)] = 256
-    seed: Seed | None = None
-    extra: dict[str, Any] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _extra_adds_only(self) -> Decoder:
-        taken = {"model", "messages", "stream", "temperature", "max_tokens", "seed", "n"} & self.extra.keys()
-        if taken:
-            raise ValueError(
-                f"`extra` may not set {', '.join(f'`{key}`' for key in sorted(taken))}: darkcurrent sets it"
-            )
-        return self
-
-
-class ConfigurationBase(Record):
-    """Keys that every configuration has.
-
-    Attributes
-    ----------
-    contract, contract_options : str, dict
-        The declared form of a valid answer, and what that form has to be told (`docs/contracts.md`).
-    """
-
-    name: Name
-    contract: str = "sole-object"
-    contract_options: dict[str, Any] = Field(default_factory=dict)
-
-
-class HttpConfiguration(ConfigurationBase):
-    """Keys of a configuration that is asked over HTTP.
-
-    Attributes
-    ----------
-    model : str
-        The name that is sent.
-    accepted_models : tuple of str
-        The names that a reply may carry; any other stops the campaign. Default: `model` alone.
-    """
-
-    model: Annotated[str, StringConstraints(min_length=1)]
-    accepted_models: tuple[str, ...] = ()
-    decoder: Decoder = Decoder()
-
-    @property
-    def served_names(self) -> tuple[str, ...]:
-        """The names that a reply may carry."""
-        return self.accepted_models or (self.model,)
-
-
-class OpenAIChatConfiguration(HttpConfiguration):
-    """`backend = "openai-chat"`: any endpoint that speaks OpenAI's chat completions.
-
-    Attributes
-    ----------
-    base_url : str
-        Up to and without `/chat/completions`, e.g. `http://127.0.0.1:8000/v1`.
-    api_key_env : str or None
-        The *name* of the environment variable that holds the key.
-    """
-
-    backend: Literal["openai-chat"]
-    base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^/@?#\s]+[^@?#\s]*$")]
-    api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
-
-
-class LlamaCppConfiguration(HttpConfiguration):
-    """`backend = "llama-cpp"`: llama.cpp's own server as a child process (extra `local`).
-
-    Attributes
-    ----------
-    model : str
-        `gemma-3-270m`, the model of the extra `local`, or the served name of the file at `model_path`.
-    model_path : str or None
-        A GGUF file; relative to the study's folder.
-    context : int
-        Tokens of context.
-    cache_prompt : bool
-        Whether the server may reuse what it computed for the call before. Off, so that no call depends on the
-        one before it.
-    """
-
-    backend: Literal["llama-cpp"]
-    model_path: str | None = None
-    context: Annotated[int, Field(ge=256)] = 8192
-    threads: Annotated[int, Field(ge=1)] | None = None
-    cache_prompt: bool = False
-
-
-class FunctionConfiguration(ConfigurationBase):
-    """`backend = "function"`: a Python callable `module:name` that takes `(prompt, a, b)` and returns a reply.
-
-    The module is looked for in the study's folder first. The default contract is `label`: the callable returns
-    the bare label `A`, `B` or `tie`.
-    """
-
-    backend: Literal["function"]
-    callable: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
-    contract: str = "label"
-
-
-class SimulatedConfiguration(ConfigurationBase):
-    """`backend = "simulated"`: no model at all, but answers with planted properties, for trying out a protocol."""
-
-    backend: Literal["simulated"]
-    properties: Properties = Properties()
-
-
-Configuration = Annotated[
-    OpenAIChatConfiguration | LlamaCppConfiguration | FunctionConfiguration | SimulatedConfiguration,
-    Field(discriminator="backend"),
-]
 
 
 class ScheduleTable(Record):

@@ -6,8 +6,9 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 
+from darkcurrent.printable import printable
 from darkcurrent.reports.tables import all_tables
-from darkcurrent.reports.words import cell_sentences, limits, printable
+from darkcurrent.reports.words import cell_sentences, limits
 from darkcurrent.results import Analysis
 
 __all__ = ["html_report"]

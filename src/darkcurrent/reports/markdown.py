@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from darkcurrent.printable import printable
 from darkcurrent.reports.tables import Table, all_tables
-from darkcurrent.reports.words import cell_sentences, limits, printable
+from darkcurrent.reports.words import cell_sentences, limits
 from darkcurrent.results import Analysis
 
 __all__ = ["markdown_report"]
@@ -30,7 +31,7 @@ def markdown_report(analysis: Analysis) -> str:
 
 
 def _table(table: Table) -> list[str]:
-    rule = [":--" if index < table.left else "--:" for index in range(len(table.columns))]
+    rule = [":--" if table.holds_words(index) else "--:" for index in range(len(table.columns))]
     rows = [table.columns, *table.rows]
     cells = [f"| {' | '.join(_safe(cell) for cell in row)} |" for row in rows]
     return [

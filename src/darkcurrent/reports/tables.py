@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from darkcurrent.patterns import PATTERNS
-from darkcurrent.reports.words import campaign_of, number, share
-from darkcurrent.results import Analysis, CellResult
+from darkcurrent.printable import shortened
+from darkcurrent.reports.words import campaign_of, declared, number, share
+from darkcurrent.results import Analysis, CampaignResult, CellResult, OrderResult
 
 __all__ = ["Table", "all_tables", "verdict_table"]
 
@@ -18,7 +19,7 @@ class Table:
     Attributes
     ----------
     columns : tuple of str
-        Headings. The first `left` ones hold names, the others numbers.
+        Headings. The first `left` ones name the row.
     """
 
     key: str
@@ -28,6 +29,13 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     left: int = 2
 
+    def holds_words(self, index: int) -> bool:
+        """Say whether a column is read as words, and stands left, or as numbers, and stands right."""
+        return index < self.left or self.columns[index] in _WORDS
+
+
+_WORDS = ("result", "gate", "identity")
+
 
 def all_tables(analysis: Analysis) -> list[Table]:
     """Return every table that has rows, in reading order."""
@@ -35,10 +43,13 @@ def all_tables(analysis: Analysis) -> list[Table]:
         verdict_table(analysis),
         _campaigns(analysis),
         _invalid(analysis),
+        _sensitivity(analysis),
         _clones(analysis),
         _signal(analysis),
         _strata(analysis),
         _patterns(analysis),
+        _retest(analysis),
+        _imported(analysis),
     ]
     return [table for table in tables if table.rows]
 
@@ -67,8 +78,9 @@ def verdict_table(analysis: Analysis) -> Table:
         key="verdict",
         title="May this judge be used?",
         note=(
-            f"null: identical texts not tied [upper bound, gate {number(threshold, 2)}] · "
-            f"utility: right text chosen [lower bound, gate {number(utility, 2)}]"
+            "valid: of all calls of the configuration · "
+            f"null: identical texts not tied [upper bound, gate {declared(threshold)}] · "
+            f"utility: right text chosen [lower bound, gate {declared(utility)}]"
         ),
         columns=("configuration", "criterion", "valid", "null", "Holm p", "utility", "result"),
         rows=tuple(rows),
@@ -79,7 +91,7 @@ def _campaigns(analysis: Analysis) -> Table:
     rows = tuple(
         (
             campaign.configuration,
-            campaign.state if campaign.capture == "COMPLETE" else f"HOLD, {campaign.capture}",
+            _capture(campaign),
             *map(str, (campaign.scheduled, campaign.terminal, campaign.invalid)),
             *map(str, (campaign.ambiguous, campaign.missing)),
             _tokens(campaign.prompt_tokens, campaign.completion_tokens),
@@ -98,6 +110,10 @@ def _campaigns(analysis: Analysis) -> Table:
     )
 
 
+def _capture(campaign: CampaignResult) -> str:
+    return campaign.state if campaign.capture == "COMPLETE" else f"{campaign.state}, {campaign.capture}"
+
+
 _BASES = {"verified digest": "verified", "service's declaration": "declared"}
 
 
@@ -113,6 +129,27 @@ def _invalid(analysis: Analysis) -> Table:
     )
     note = "Why answers were invalid under the declared contract, of the calls that ended."
     return Table("invalid", "Invalid answers", note, ("configuration", "reason", "calls"), rows)
+
+
+def _sensitivity(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            campaign.configuration,
+            reading.contract,
+            share(reading.accepted, reading.replies),
+            *map(str, (reading.gained, reading.lost, reading.flipped)),
+            {True: "yes", False: "no", None: "–"}[reading.evaluable],
+        )
+        for campaign in analysis.campaigns
+        for reading in campaign.sensitivity
+        if reading.accepted
+    )
+    note = (
+        "What the other contracts, with their default options, read in the same replies; those that read none are left "
+        "out. The judge was asked for another form: this changes no gate."
+    )
+    columns = ("configuration", "contract", "accepted", "new verdicts", "lost", "other label", "evaluable")
+    return Table("sensitivity", "Under other contracts", note, columns, rows)
 
 
 def _clones(analysis: Analysis) -> Table:
@@ -145,7 +182,8 @@ def _clones(analysis: Analysis) -> Table:
         "gate",
     )
     note = (
-        "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded."
+        "Does it invent a preference between two identical texts? Edge strata are shown apart and not graded; a natural "
+        "clone is adverse where any of its calls is."
     )
     return Table("null", "Null: identical texts", note, columns, rows, left=3)
 
@@ -194,7 +232,7 @@ def _signal(analysis: Analysis) -> Table:
 
 def _strata(analysis: Analysis) -> Table:
     rows = tuple(
-        (*_names(cell), name, str(stratum.items), number(stratum.mean))
+        (*_names(cell), shortened(name), str(stratum.items), number(stratum.mean))
         for cell in analysis.cells
         for name, stratum in cell.signal.strata.items()
     )
@@ -224,6 +262,35 @@ def _patterns(analysis: Analysis) -> Table:
         rows,
         left=3,
     )
+
+
+def _retest(analysis: Analysis) -> Table:
+    rows = tuple(
+        (
+            *_names(cell),
+            str(retest.repetitions),
+            share(retest.same, retest.units),
+            *map(str, (retest.tie_flip, retest.reversed, retest.invalid)),
+            *(share(*_counts(retest.orders.get(order))) for order in ("AB", "BA")),
+        )
+        for cell in analysis.cells
+        for retest in [cell.retest]
+        if retest is not None
+    )
+    kinds = ("repetitions", "same", "tie or not", "other slot", "invalid")
+    note = "Does it say the same when it is asked the same again? Items in one order; the last two columns: same, by order."
+    return Table("retest", "Test and retest", note, ("configuration", "criterion", *kinds, "AB", "BA"), rows)
+
+
+def _counts(order: OrderResult | None) -> tuple[int, int]:
+    return (order.success, order.n) if order else (0, 0)
+
+
+def _imported(analysis: Analysis) -> Table:
+    facts = analysis.battery.get("imported", {})
+    rows = tuple((name, value) for name, value in facts.items())
+    note = "How these verdicts were recorded and read. A wrong coding makes every number above wrong."
+    return Table("imported", "Recorded data", note, ("what", "how"), rows)
 
 
 def _names(cell: CellResult) -> tuple[str, str]:

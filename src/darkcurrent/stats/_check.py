@@ -95,7 +95,7 @@ def check_strata(strata: Any, n: int) -> tuple[tuple[str, ...], npt.NDArray[np.i
         If there is not one label per item.
     """
     if strata is None:
-        return (("all",) if n else ()), np.zeros(n, dtype=np.intp)
+        return ("all",), np.zeros(n, dtype=np.intp)
     labels = [str(label) for label in strata]
     if len(labels) != n:
         raise StatsInputError(f"strata must hold one label per score: {len(labels)} labels, {n} scores.")

@@ -42,7 +42,7 @@ def contrast_signs(
     Raises
     ------
     StatsInputError
-        If no factor is named, a level is named twice, or the two sides are not of the same size.
+        If no factor is named, a level is named twice or does not occur, or the levels are not fully crossed.
     """
     factors = [(place, pair) for place, pair in enumerate((criteria, orders)) if pair is not None]
     if not factors:
@@ -57,8 +57,15 @@ def contrast_signs(
                 known = ", ".join(sorted(set(levels)))
                 raise StatsInputError(f"no treatment of the assignment has {level!r}; there are: {known}.")
         signs *= [(level == plus) - (level == minus) for level in levels]
-    if signs.sum() or not signs.any():
-        raise StatsInputError("the two sides of the contrast must hold equally many treatments, and do not.")
+    taking_part = {treatment for treatment, sign in zip(treatments, signs.tolist(), strict=True) if sign}
+    for place, pair in factors:
+        swap = {pair[0]: pair[1], pair[1]: pair[0]}
+        swapped = {(*t[:place], swap[t[place]], *t[place + 1 :]) for t in taking_part}
+        if swapped != taking_part or not taking_part:
+            raise StatsInputError(
+                f"{pair[0]!r} and {pair[1]!r} must occur with the same levels of the other factor, or they are not "
+                "comparable."
+            )
     return signs
 
 

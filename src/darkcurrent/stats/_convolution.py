@@ -27,12 +27,13 @@ import numpy.typing as npt
 __all__ = [
     "Draws",
     "Law",
+    "Window",
     "drop_noise",
+    "find_window",
     "law_of_sum",
     "lower_quantile",
     "quantile",
     "reach",
-    "table_size",
     "unroll",
 ]
 
@@ -43,6 +44,7 @@ _TAIL = 80.0
 _ABOVE_NOISE = 4.0
 _SLACK = 1e-10
 _TILT_BELOW = 1e-3
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,35 +87,61 @@ class Law:
 
 
 @dataclass(frozen=True, slots=True)
-class _Window:
-    centres: Ints  # the possible value nearest to the mean of a draw, by stratum
-    centre: int  # the sum when every draw is at its centre
-    low: int  # the window's ends, counted from the centre
+class Window:
+    """Where the bulk of a sum lies, up to a mass of exp(-80).
+
+    Attributes
+    ----------
+    centres : numpy.ndarray of int64, shape (H,)
+        The possible value nearest to the mean of a draw, by stratum.
+    centre : int
+        The sum when every draw is at its centre.
+    low, high : int
+        Ends of the window, counted from ``centre``.
+    """
+
+    centres: Ints
+    centre: int
+    low: int
     high: int
 
+    @property
+    def points(self) -> int:
+        """Points of the Fourier inversion: the power of two that holds the window."""
+        return 1 << (self.high - self.low).bit_length()
 
-def table_size(draws: Draws) -> int:
-    """Return the entries of the largest table that `law_of_sum` builds: eight bytes each, four at a time."""
-    return draws.values.size * (_points(_window(draws)) // 2 + 1)
+
+def find_window(draws: Draws) -> Window:
+    """Return the window of the sum of the draws."""
+    means, variances = draws.moments()
+    distances = np.where(draws.chances > 0, np.abs(draws.values - means[:, None]), np.inf)
+    centres = draws.values[np.argmin(distances, axis=1)]
+    least, most = draws.extremes()
+    mean = float(draws.sizes @ (means - centres))
+    far = reach(float(draws.sizes @ variances), float((most - least).max()))
+    low = max(math.floor(mean - far), int(draws.sizes @ (least - centres)))
+    high = min(math.ceil(mean + far), int(draws.sizes @ (most - centres)))
+    return Window(centres, int(draws.sizes @ centres), low, high)
 
 
-def law_of_sum(draws: Draws) -> Law:
-    """Return the law of the sum, up to a mass of exp(-80) outside of what is returned."""
-    window = _window(draws)
-    points = _points(window)
+def law_of_sum(draws: Draws, window: Window) -> Law:
+    """Return the law of the sum of the draws in its window."""
+    points = window.points
     angles = np.arange(points) * (2.0 * math.pi / points)
     sine = np.sin(angles)
     versine = 2.0 * np.sin(angles / 2.0) ** 2
     frequencies = np.arange(points // 2 + 1)
     log_size = np.zeros(frequencies.size)
     phase = np.zeros(frequencies.size)
-    for chances, size, centre in zip(draws.chances, draws.sizes, window.centres, strict=True):
-        held = np.flatnonzero(chances)
-        places = ((draws.values[held] - centre)[:, None] * frequencies) & (points - 1)
-        real = -(chances[held] @ versine[places])
-        imaginary = -(chances[held] @ sine[places])
-        log_size += size * _log_modulus(real, imaginary)
-        phase += size * np.arctan2(imaginary, 1.0 + real)
+    for centre in np.unique(window.centres):
+        places = ((draws.values - centre)[:, None] * frequencies) & (points - 1)
+        sines, versines = sine[places], versine[places]
+        rows = np.flatnonzero(window.centres == centre)
+        for block in np.array_split(rows, 1 + rows.size * frequencies.size // _BLOCK):
+            real = -(draws.chances[block] @ versines)
+            imaginary = -(draws.chances[block] @ sines)
+            log_size += draws.sizes[block] @ _log_modulus(real, imaginary)
+            phase += draws.sizes[block] @ np.arctan2(imaginary, 1.0 + real)
     masses = np.fft.irfft(np.exp(log_size + 1j * phase), points)
     return unroll(drop_noise(masses), window.centre, window.low, window.high)
 
@@ -142,7 +170,7 @@ def quantile(law: Law, level: float) -> int:
     that exact equality never depends on a rounding error.
     """
     reached = np.cumsum(law.masses) >= level * (1.0 - _SLACK)
-    return law.start + int(np.argmax(reached)) if reached[-1] else law.start + law.masses.size - 1
+    return law.start + int(np.argmax(reached))
 
 
 def lower_quantile(draws: Draws, law: Law, level: float) -> int:
@@ -159,14 +187,14 @@ def lower_quantile(draws: Draws, law: Law, level: float) -> int:
     rarest = -float(draws.sizes @ np.log(draws.chances[draws.values == least[:, None]]))
     if rarest <= wanted + _SLACK:
         return int(draws.sizes @ least)
-    centres = _window(draws).centres
+    centres = find_window(draws).centres
     low, high = -1.0, 0.0
     while _tilt(draws, centres, low).rate < wanted:
         low, high = 2.0 * low, low
     while (tilted := _tilt(draws, centres, low)).rate > wanted + 0.25:
         middle = (low + high) / 2.0
         low, high = (middle, high) if _tilt(draws, centres, middle).rate >= wanted else (low, middle)
-    bent = law_of_sum(tilted.draws)
+    bent = law_of_sum(tilted.draws, find_window(tilted.draws))
     offset = bent.start - int(draws.sizes @ centres)
     exponents = tilted.cumulant - tilted.theta * (offset + np.arange(bent.masses.size)) + wanted
     reached = np.cumsum(bent.masses * np.exp(np.minimum(exponents, 600.0))) >= 1.0 - _SLACK
@@ -193,22 +221,6 @@ def _tilt(draws: Draws, centres: Ints, theta: float) -> _Tilted:
     mean = float(draws.sizes @ (chances * worth).sum(axis=1))
     bent = Draws(draws.values, chances, draws.sizes)
     return _Tilted(bent, theta, cumulant, theta * mean - cumulant)
-
-
-def _window(draws: Draws) -> _Window:
-    means, variances = draws.moments()
-    distances = np.where(draws.chances > 0, np.abs(draws.values - means[:, None]), np.inf)
-    centres = draws.values[np.argmin(distances, axis=1)]
-    least, most = draws.extremes()
-    mean = float(draws.sizes @ (means - centres))
-    far = reach(float(draws.sizes @ variances), float((most - least).max()))
-    low = max(math.floor(mean - far), int(draws.sizes @ (least - centres)))
-    high = min(math.ceil(mean + far), int(draws.sizes @ (most - centres)))
-    return _Window(centres, int(draws.sizes @ centres), low, high)
-
-
-def _points(window: _Window) -> int:
-    return 1 << (window.high - window.low).bit_length()
 
 
 def _log_modulus(real: Floats, imaginary: Floats) -> Floats:

@@ -13,14 +13,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from darkcurrent.stats._convolution import Draws, drop_noise, law_of_sum, quantile, reach, unroll
+from darkcurrent.stats._convolution import Draws, drop_noise, find_window, law_of_sum, quantile, reach, unroll
 
 __all__ = ["LOWEST_LEVEL", "enclose"]
 
 LOWEST_LEVEL = 1e-6
 """Below it the rounding errors of the grid's FFT would show."""
 
-_POINTS = 1 << 18
+_STEPS = 250_000
+"""Grid steps over the window of the sum, so that an FFT of 2**18 points holds it."""
 
 
 def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int]:
@@ -48,13 +49,14 @@ def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int]
     middle = float(means.sum())
     far = reach(float((variances / draws.sizes).sum()), float(((most - least) / draws.sizes).max()))
     low, high = max(middle - far, float(least.sum())), min(middle + far, float(most.sum()))
-    steps = min(math.lcm(*sizes), int((_POINTS - len(sizes) - 3) / (high - low)))
+    steps = min(math.lcm(*sizes), int(_STEPS / (high - low)))
     slack = 0 if all(steps % size == 0 for size in sizes) else len(sizes)
-    first, last = math.floor(low * steps) - slack, math.ceil(high * steps)
+    first, last = math.floor(low * steps), math.ceil(high * steps)
     points = 1 << (last - first).bit_length()
     transform = np.ones(points // 2 + 1, dtype=np.complex128)
     for chances, size in zip(draws.chances, sizes, strict=True):
-        law = law_of_sum(Draws(draws.values, chances[None, :], np.array([size])))
+        one = Draws(draws.values, chances[None, :], np.array([size]))
+        law = law_of_sum(one, find_window(one))
         places = (law.start + np.arange(law.masses.size)) * steps // size
         transform *= np.fft.rfft(np.bincount(places % points, weights=law.masses, minlength=points))
     total = unroll(drop_noise(np.fft.irfft(transform, points)), 0, first, last)

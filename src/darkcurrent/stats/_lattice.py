@@ -36,9 +36,10 @@ class Lattice:
     step: Fraction
     units: npt.NDArray[np.int64]
 
-    def score(self, total: int, weight: int) -> float:
-        """Return ``origin + step * total / weight``, rounded once."""
-        return float(self.origin + self.step * Fraction(total, weight))
+    def score(self, total: int | Fraction, weight: int) -> float:
+        """Return ``origin + step * total / weight``, rounded once: whole numbers divide so in Python."""
+        (first, below), (step, parts) = self.origin.as_integer_ratio(), self.step.as_integer_ratio()
+        return float((first * parts * weight + step * below * total) / (below * parts * weight))
 
 
 def find_lattice(distinct: npt.NDArray[np.float64]) -> Lattice | None:

@@ -6,6 +6,8 @@ index is here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,21 +18,23 @@ _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-def resampled_sums(groups: list[npt.NDArray[np.int64]], draws: int, seed: int) -> npt.NDArray[np.int64]:
-    """Sum of as many draws with replacement as a group has members, for every group and repetition.
+def resampled_sums(
+    groups: Iterable[npt.NDArray[np.int64]], draws: int, seed: int
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield, for every group, the sums of as many draws with replacement as it has members.
 
     Parameters
     ----------
-    groups : list of numpy.ndarray of int64
+    groups : iterable of numpy.ndarray of int64
         The values of every stratum, each with 1 to 2**32 - 1 members.
     draws : int
         Repetitions.
     seed : int
         Seed of ``numpy.random.PCG64``.
 
-    Returns
-    -------
-    numpy.ndarray of int64, shape (len(groups), draws)
+    Yields
+    ------
+    numpy.ndarray of int64, shape (draws,)
 
     Notes
     -----
@@ -39,15 +43,15 @@ def resampled_sums(groups: list[npt.NDArray[np.int64]], draws: int, seed: int) -
     Memory is bounded by batches of repetitions, which do not change the stream.
     """
     stream = np.random.PCG64(seed)
-    sums = np.empty((len(groups), draws), dtype=np.int64)
-    for row, values in zip(sums, groups, strict=True):
+    for values in groups:
+        sums = np.empty(draws, dtype=np.int64)
         batch = max(1, _BATCH // values.size)
         for start in range(0, draws, batch):
             count = min(batch, draws - start)
             outputs = stream.random_raw(count * values.size)
             indices = _scale(outputs, values.size).reshape(count, values.size)
-            row[start : start + count] = values[indices].sum(axis=1)
-    return sums
+            sums[start : start + count] = values[indices].sum(axis=1)
+        yield sums
 
 
 def _scale(outputs: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.intp]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from darkcurrent.errors import StatsInputError
-from darkcurrent.stats._convolution import Draws, law_of_sum, lower_quantile, table_size
+from darkcurrent.stats._convolution import Draws, find_window, law_of_sum, lower_quantile
 from darkcurrent.stats._grid import LOWEST_LEVEL, enclose
 from darkcurrent.stats._lattice import LARGEST_DENOMINATOR, Lattice, find_lattice, round_to_lattice
 from darkcurrent.stats._resampling import resampled_sums
 
 __all__ = ["Bounds", "Sample", "find_bounds", "tabulate"]
 
-_LARGEST_TABLE = 1 << 21
-"""Entries of the largest table of the exact method: 16 MB."""
+_LARGEST_TABLE = 1 << 22
+"""Strata or points of a window, times distinct scores: the exact method's tables take up to 32 MB each."""
 
 _ROUNDED = "Strata of these sizes share no coarse lattice: bounds are rounded outward to a fine one."
 
@@ -31,7 +31,7 @@ class Bounds:
     method: str
     values: list[float]
     resolution: float = 0.0
-    remark: str | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,6 @@ class Sample:
         """Place of the first item of every stratum."""
         return np.cumsum(self.sizes) - self.sizes
 
-    def multipliers(self) -> list[int]:
-        """Whole numbers that a draw's weight in each stratum is proportional to."""
-        if not self.equal:
-            return [1] * self.sizes.size
-        common = math.lcm(*self.sizes.tolist())
-        return [common // size for size in self.sizes.tolist()]
-
     def varies(self) -> bool:
         """Whether any stratum holds two different scores."""
         starts = self.starts()
@@ -92,28 +85,27 @@ class Sample:
 
     def mean(self) -> float:
         """Weighted mean."""
-        multipliers = self.multipliers()
-        total = sum(map(operator.mul, multipliers, self.sums()))
-        return self.lattice.score(total, sum(map(operator.mul, multipliers, self.sizes.tolist())))
+        if self.equal:
+            return self.lattice.score(sum(map(Fraction, self.sums(), self.sizes.tolist())), self.sizes.size)
+        return self.lattice.score(sum(self.sums()), self.codes.size)
 
 
 def tabulate(scores: npt.NDArray[np.float64], index: npt.NDArray[np.intp], equal: bool) -> Sample:
     """Sort the scores, shape (n,) with n >= 1, by stratum, given the stratum's index of every item."""
     distinct, code = np.unique(scores, return_inverse=True)
-    keys = np.sort(index * distinct.size + code)
     lattice = find_lattice(distinct)
-    return Sample(
-        lattice or round_to_lattice(distinct),
-        lattice is not None,
-        keys % distinct.size,
-        np.bincount(index),
-        equal,
-    )
+    rational = lattice is not None
+    lattice = lattice or round_to_lattice(distinct)
+    # floats that differ by rounding only, such as 2/3 and 1/3 + 1/3, are one score
+    units, place = np.unique(lattice.units, return_inverse=True)
+    keys = np.sort(index * units.size + place[code])
+    merged = Lattice(lattice.origin, lattice.step, units)
+    return Sample(merged, rational, keys % units.size, np.bincount(index), equal)
 
 
 def find_bounds(sample: Sample, levels: Sequence[float], method: str, draws: int, seed: int) -> Bounds:
     """Quantiles of the resampled mean by ``method``, or by Monte Carlo where the exact one cannot be had."""
-    remark = None
+    remark = ""
     if method == "exact":
         exact = _exact_bounds(sample, levels)
         if not isinstance(exact, str):
@@ -129,13 +121,17 @@ def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
         return Bounds("exact", [sample.mean()] * len(levels))
     if not sample.rational:
         return f"The scores have no common denominator up to {LARGEST_DENOMINATOR:,}"
+    too_fine = "The lattice of these scores is too fine for the exact method"
+    if sample.sizes.size * lattice.units.size > _LARGEST_TABLE:
+        return too_fine
     draws = Draws(lattice.units, sample.chances(), sample.sizes)
-    if table_size(draws) > _LARGEST_TABLE:
-        return "The lattice of these scores is too fine for the exact method"
+    window = find_window(draws)
+    if window.points * lattice.units.size > _LARGEST_TABLE:
+        return too_fine
     if not sample.equal or (sample.sizes == sample.sizes[0]).all():
-        law = law_of_sum(draws)
-        weight = int(sample.sizes.sum())
-        return Bounds("exact", [lattice.score(lower_quantile(draws, law, level), weight) for level in levels])
+        law = law_of_sum(draws, window)
+        sums = [lower_quantile(draws, law, level) for level in levels]
+        return Bounds("exact", [lattice.score(total, sample.codes.size) for total in sums])
     if min(levels) < LOWEST_LEVEL:
         return (
             f"Equal weights of strata of unequal sizes have no exact method below a level of {LOWEST_LEVEL:g}"
@@ -151,29 +147,31 @@ def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
         "exact",
         [lattice.score(total, weight) for total in outward],
         resolution=float(lattice.step * slack / weight),
-        remark=_ROUNDED if slack else None,
+        remark=_ROUNDED if slack else "",
     )
 
 
 def _monte_carlo_bounds(
-    sample: Sample, levels: Sequence[float], draws: int, seed: int, remark: str | None
+    sample: Sample, levels: Sequence[float], draws: int, seed: int, remark: str
 ) -> Bounds:
     if min(levels) * draws < 1.0 - 1e-9:
         least = math.ceil(1.0 / min(levels))
         short = f"A bound at level {min(levels):g} needs {least:,} or more draws, not {draws:,}."
-        raise StatsInputError(f"{remark} {short}" if remark else short)
+        raise StatsInputError(f"{remark} {short}".lstrip())
     lattice = sample.lattice
     groups = np.split(lattice.units[sample.codes], sample.starts()[1:])
-    sums = resampled_sums(groups, draws, seed)
     # a level times the draws that is whole up to rounding is that whole number
     ranks = [math.ceil(round(level * draws, 6)) - 1 for level in levels]
     if sample.equal:
         means = np.zeros(draws)
-        for row, size in zip(sums, sample.sizes.tolist(), strict=True):
-            means += row / size
-        means = np.sort(means / sample.sizes.size)
+        for group, sums in zip(groups, resampled_sums(groups, draws, seed), strict=True):
+            means += sums / group.size
+        means = np.sort(means / len(groups))
         values = [float(lattice.origin) + float(lattice.step) * float(means[rank]) for rank in ranks]
     else:
-        totals = np.sort(sums.sum(axis=0))
-        values = [lattice.score(int(totals[rank]), int(sample.sizes.sum())) for rank in ranks]
+        totals = np.zeros(draws, dtype=np.int64)
+        for sums in resampled_sums(groups, draws, seed):
+            totals += sums
+        totals.sort()
+        values = [lattice.score(int(totals[rank]), sample.codes.size) for rank in ranks]
     return Bounds("monte-carlo", values, remark=remark)

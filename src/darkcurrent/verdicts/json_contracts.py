@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from darkcurrent.verdicts.contract import Contract, Labels, LabelTable, label_table, plain_labels
@@ -16,6 +17,7 @@ __all__ = ["JsonField", "Legacy", "SoleObject"]
 _KEY = "winner"
 
 
+@lru_cache(maxsize=1)  # `read_under_every` asks for each of the three contracts, one after the other
 def _not_json(text: str) -> Verdict:
     return explain(text, JSON_TESTS, "not-json")
 
@@ -26,7 +28,7 @@ def _wrong(text: str, reason: str) -> Verdict:
 
 
 def _sole_winner(text: str, value: Any) -> Verdict:
-    """Read the decoded JSON value of `text` as an object with the sole key `winner`."""
+    """Read the decoded JSON value of `text` as an object whose only key is `winner`."""
     if type(value) is not tuple:
         return _wrong(text, "wrong-type")
     if len(value) == 1:
@@ -42,7 +44,7 @@ def _sole_winner(text: str, value: Any) -> Verdict:
 
 
 class SoleObject(Contract):
-    r"""Exactly one JSON object with the sole key `winner` and the value `A`, `B` or `tie`.
+    r"""One JSON object and nothing around it: its only key is `winner`, its value `A`, `B` or `tie`.
 
     Notes
     -----

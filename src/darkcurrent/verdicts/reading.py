@@ -6,14 +6,14 @@ import dataclasses
 from typing import Any, Final
 
 from darkcurrent.errors import UsageError
-from darkcurrent.protocol.model import ConfigurationBase
+from darkcurrent.protocol.configurations import ConfigurationBase
 from darkcurrent.verdicts.contract import Contract
 from darkcurrent.verdicts.json_contracts import JsonField, Legacy, SoleObject
 from darkcurrent.verdicts.pattern import Regex
 from darkcurrent.verdicts.text_contracts import Bracket, Label, ScorePair
 from darkcurrent.verdicts.verdict import Verdict, invalid
 
-__all__ = ["CONTRACTS", "PLAIN_CONTRACTS", "contract_of", "get_contract", "parse_verdict"]
+__all__ = ["CONTRACTS", "PLAIN_CONTRACTS", "contract_of", "get_contract", "is_plain", "parse_verdict"]
 
 CONTRACTS: Final[dict[str, type[Contract]]] = {
     kind.name: kind for kind in (SoleObject, Legacy, Label, Bracket, JsonField, ScorePair, Regex)
@@ -63,6 +63,11 @@ PLAIN_CONTRACTS: Final[dict[str, Contract]] = {
     name: get_contract(name) for name in CONTRACTS if name != Regex.name
 }
 """Every contract that can do without options, with its defaults."""
+
+
+def is_plain(contract: Contract) -> bool:
+    """Say whether a contract has its default options, so that its name alone says what it is."""
+    return PLAIN_CONTRACTS.get(contract.name) == contract
 
 
 def contract_of(configuration: ConfigurationBase) -> Contract:

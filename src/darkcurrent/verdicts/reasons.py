@@ -18,6 +18,7 @@ REASONS: Final[dict[str, str]] = {
     "transport": "The request failed on the way and left no usable reply.",
     "reply-too-large": "The reply is larger than the capture layer reads.",
     "mismatched-model": "The reply comes from a model that was not declared.",
+    "recorded-invalid": "Whoever recorded the call noted that it gave no verdict.",
     # what the server says of its own reply
     "filtered": "The server says that a content filter stopped the reply.",
     "truncated": "The reply was cut: the server says so, or the text ends inside the value it began.",

@@ -9,7 +9,7 @@ from typing import Self
 
 from darkcurrent.judges.base import Identity, Reply
 from darkcurrent.judges.simulated.judge import MODEL, Key, SimulatedJudge
-from darkcurrent.protocol.model import SimulatedConfiguration
+from darkcurrent.protocol.configurations import SimulatedConfiguration
 
 __all__ = ["SimulatedBackend"]
 
