@@ -111,6 +111,16 @@ def test_no_number_is_cut_off_however_narrow_the_terminal(analysis, width):
             assert aligned in words or written in words
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_verdict_of_a_cell_stands_in_one_line(analysis, width):
+    stream = io.StringIO()
+    terminal_report(analysis, Console(file=stream, width=width, color_system=None), full=False)
+    lines = [" ".join(line.split()) for line in stream.getvalue().splitlines()]
+    table = verdict_table(analysis)
+    for row in (table.columns, *table.rows):
+        assert [line for line in lines if line.endswith(" ".join(row[2:]))]
+
+
 def test_a_terminal_is_not_flooded_by_strata_and_is_told_what_is_left_out(analysis):
     table = Table("k", "Many", "Read it so.", ("name", "n"), tuple((f"s{n}", str(n)) for n in range(100)), 1)
     stream = io.StringIO()
