@@ -55,13 +55,21 @@ class Reply:
 class RequestFailed(TransportError):
     """A request left no usable reply. Carries the reason code and what came, if anything."""
 
-    def __init__(self, reason: str, detail: str, http_status: int | None = None, body: bytes = b"") -> None:
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        http_status: int | None = None,
+        body: bytes = b"",
+        retry_after: str | None = None,
+    ) -> None:
         detail = in_one_line(detail)
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
         self.http_status = http_status
         self.body = body
+        self.retry_after = retry_after
 
 
 Basis = Literal["verified digest", "service's declaration"]

@@ -31,7 +31,13 @@ def read_reply(reply: HttpReply, read: Callable[[Any], Reply]) -> Reply:
     if reply.status in _REFUSED:
         return Reply(None, None, None, reply.body, reply.status, refused=True, said=in_one_line(said))
     if reply.status != 200:
-        raise RequestFailed(f"http-{reply.status}", f"HTTP {reply.status}: {said}", reply.status, reply.body)
+        raise RequestFailed(
+            f"http-{reply.status}",
+            f"HTTP {reply.status}: {said}",
+            reply.status,
+            reply.body,
+            reply.headers.get("retry-after"),
+        )
     if reply.oversize:
         return Reply(None, None, None, reply.body, reply.status, oversize=True)
     try:
