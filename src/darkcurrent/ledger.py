@@ -15,7 +15,7 @@ import polars as pl
 
 from darkcurrent.capture import Row, read_journal
 from darkcurrent.errors import IntegrityError
-from darkcurrent.records import Call, Intent, Terminal
+from darkcurrent.records import Call, Intent, RequestRefusal, Retry, Terminal
 from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, Verdict, invalid, parse_verdict, read_under_every
 
 __all__ = ["READINGS", "SCHEMA", "campaign_ledger", "other_readings", "winner_of_slot"]
@@ -87,14 +87,16 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
     IntegrityError
         Where the journal is damaged or holds a call that is not scheduled.
     """
-    intents: set[str] = set()
+    sent: set[str] = set()
     added = ("value", "reason", "kept", *READINGS.values())
     endings: dict[str, list[Any]] = {name: [] for name in ("call_id", *_TERMINAL_COLUMNS, *added)}
     read = other_readings()
 
     def visit(row: Row) -> None:
-        if isinstance(row, Intent):
-            intents.add(row.call_id)
+        if isinstance(row, Intent | Retry):
+            sent.add(row.call_id)
+        elif isinstance(row, RequestRefusal):
+            sent.remove(row.call_id)  # nothing was observed, and it may be sent again
         elif isinstance(row, Terminal):
             verdict = _verdict(row, contract)
             for name in ("call_id", *_TERMINAL_COLUMNS):
@@ -112,19 +114,19 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
         {name: [getattr(call, name) for call in calls] for name in _CALL_COLUMNS},
         schema={name: SCHEMA[name] for name in _CALL_COLUMNS},
     )
-    unknown = intents - set(schedule["call_id"])
+    unknown = sent - set(schedule["call_id"])
     if unknown:
         raise IntegrityError(
             f"The journal {journal} holds the call {min(unknown)[:12]}, which is not scheduled."
         )
     ended = pl.DataFrame(endings, schema={name: SCHEMA[name] for name in endings})
-    sent = pl.col("call_id").is_in(pl.Series(sorted(intents), dtype=pl.String).implode())
+    was_sent = pl.col("call_id").is_in(pl.Series(sorted(sent), dtype=pl.String).implode())
     return (
         schedule.join(ended, on="call_id", how="left", maintain_order="left")
         .with_columns(
             ending=pl.when(pl.col("status").is_not_null())
             .then(pl.lit("terminal"))
-            .when(sent)
+            .when(was_sent)
             .then(pl.lit("ambiguous"))
             .otherwise(pl.lit("missing"))
         )

@@ -19,6 +19,8 @@ __all__ = [
     "Order",
     "Record",
     "Refusal",
+    "RequestRefusal",
+    "Retry",
     "Terminal",
 ]
 
@@ -207,6 +209,39 @@ class Terminal(Record):
     completion_tokens: int | None = None
     latency_ms: float | None = None
     body: bytes = b""
+
+
+class RequestRefusal(Record):
+    """The durable record that a request was refused without an observation, so that the call may be sent again.
+
+    Attributes
+    ----------
+    number : int
+        Which refusal of this call it is, from 1.
+    retry_after : str or None
+        The header `Retry-After` as the server sent it.
+    wait_ms : int
+        How long the campaign waits from here before anything is sent again.
+    """
+
+    call_id: Digest
+    number: Annotated[int, Field(ge=1)]
+    at: str
+    elapsed_ms: int
+    reason: str
+    detail: str
+    http_status: int | None = None
+    retry_after: str | None = None
+    wait_ms: Annotated[int, Field(ge=0)]
+
+
+class Retry(Record):
+    """The durable record that a call is about to be sent again, after its refusal of the same number."""
+
+    call_id: Digest
+    number: Annotated[int, Field(ge=1)]
+    at: str
+    elapsed_ms: int
 
 
 class Event(Record):

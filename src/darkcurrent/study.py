@@ -16,11 +16,8 @@ from darkcurrent.capture import (
     CampaignState,
     JournalSummary,
     Progress,
-    Row,
     campaign_state,
     journal_path,
-    read_journal,
-    reads_invalid,
     run_campaign,
     summary_of,
 )
@@ -31,7 +28,7 @@ from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
-from darkcurrent.records import Battery, Terminal
+from darkcurrent.records import Battery
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.schedules import hash_schedule
@@ -174,20 +171,6 @@ class Study:
                 "the frozen files were replaced after capture began; restore them from a copy."
             )
         return campaign_state(summary, scheduled), summary, scheduled
-
-    def invalid(self, name: str) -> int:
-        """Return how many calls of a campaign ended so far without a valid verdict."""
-        contract = contract_of(self.configuration(name))
-        found = 0
-
-        def visit(row: Row) -> None:
-            nonlocal found
-            found += isinstance(row, Terminal) and reads_invalid(row, contract)
-
-        path = journal_path(self.folder, name)
-        if path.exists():
-            read_journal(path, visit)
-        return found
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""

@@ -1,4 +1,4 @@
-"""SIGKILL before, within and after every commit of a campaign; then the campaign goes on."""
+"""SIGKILL at every commit and at random moments of a campaign; then the campaign goes on."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, sys.path)])}
 PROMPTS = [f"prompt {n}" for n in range(5)]
 
 
 def test_a_kill_at_every_commit_boundary(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, sys.path)])}
     done = subprocess.run(
         [sys.executable, "-m", "support.crash_points", str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
-        env=environment,
+        env=ENVIRONMENT,
     )
     assert done.returncode == 0, done.stderr
     cases = [json.loads(line) for line in done.stdout.splitlines()]
@@ -48,3 +50,33 @@ def test_a_kill_at_every_commit_boundary(tmp_path):
     assert any(case["killed"]["ambiguous"] for case in kills)
     assert any(case["killed"]["state"] == "NOT STARTED" for case in kills)
     assert any(set(case["killed"]["ambiguous"]) - set(case["killed"]["asked"]) for case in kills)
+
+
+@pytest.mark.parametrize(
+    ("group", "kills"),
+    [
+        ("one in flight", 200),
+        ("sixteen in flight", 200),
+        ("one in flight, at commits", 40),
+        ("sixteen in flight, at commits", 40),
+        ("four in flight, some refused", 40),
+    ],
+)
+def test_campaigns_of_300_calls_that_are_killed_again_and_again(tmp_path, group, kills):
+    """No call is observed twice, and nothing is lost but what is said to be ambiguous; see support/torture.py."""
+    done = subprocess.run(
+        [sys.executable, "-m", "support.torture", str(tmp_path), str(kills), group],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    assert done.stdout, done.stderr
+    account = json.loads(done.stdout)
+    assert account["wrong"] == []
+    assert account["kills"] == kills
+    # The kills are real ones: some hit calls that were on their way, and never more than could be.
+    assert kills / 4 < account["ambiguous"] <= kills * account["in_flight"]
+    assert (account["refusals"] > 0) == account["faults"]
+    assert done.returncode == 0

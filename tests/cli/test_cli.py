@@ -14,7 +14,9 @@ import pytest
 from darkcurrent import __version__
 from darkcurrent.cli.main import app
 
-COMMANDS = ["quickstart", "init", "freeze", "doctor", "run", "status", "analyze", "gate", "report", "import"]
+COMMANDS = [
+    "quickstart", "init", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "report", "import", "simulate",
+]  # fmt: skip
 
 
 def test_help_lists_every_command_and_the_exit_codes(program):

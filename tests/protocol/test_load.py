@@ -158,12 +158,12 @@ def test_an_unknown_key_is_named_with_its_line(table):
         (
             'path = "pairs.jsonl"',
             'path = "p.csv"\narms = ["clone", "clone"]',
-            ": `battery`: `arms` names an arm twice: each item would be asked the same thing twice.",
+            ":4: `battery`: `arms` names an arm twice: each item would be asked the same thing twice.",
         ),
         (
             'source = "pairs"\npath = "pairs.jsonl"',
             'source = "finite-code"\nsettings = [1, 1]',
-            ": `battery`: `settings` names a setting twice: each item is taken once.",
+            ":4: `battery`: `settings` names a setting twice: each item is taken once.",
         ),
         ('name = "s"', f'name = "{"x" * 64}"', ":3: `study.name` must begin with a letter"),
         ('name = "s"', 'name = "../s"', ":3: `study.name` must begin with a letter"),

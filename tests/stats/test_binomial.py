@@ -22,7 +22,7 @@ def rational_tail(k: int, n: int, p: Fraction) -> Fraction:
 @pytest.mark.parametrize("threshold", [Fraction(1, 20), Fraction(1, 100), Fraction(1, 2)])
 def test_the_tail_is_that_of_rational_arithmetic(k: int, n: int, threshold: Fraction) -> None:
     expected = float(rational_tail(k, n, threshold))
-    assert clone_tail(k, n, float(threshold)) == pytest.approx(expected, rel=1e-12)
+    assert clone_tail(k, n, float(threshold)) == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 def test_no_items_are_no_evidence() -> None:
@@ -36,11 +36,11 @@ def test_no_items_are_no_evidence() -> None:
 def test_the_bound_is_where_the_tail_is_the_complement_of_the_level() -> None:
     for k, n, level in [(0, 102, 0.95), (2, 102, 0.95), (5, 31, 0.99), (30, 31, 0.9), (1, 2, 0.5)]:
         bound = clopper_pearson_upper(k, n, level)
-        assert clone_tail(k, n, bound) == pytest.approx(1 - level, rel=1e-10)
+        assert clone_tail(k, n, bound) == pytest.approx(1 - level, rel=1e-10, abs=0)
 
 
 def test_nothing_adverse_has_a_closed_form() -> None:
-    assert clopper_pearson_upper(0, 485) == pytest.approx(1 - 0.05 ** (1 / 485), rel=1e-12)
+    assert clopper_pearson_upper(0, 485) == pytest.approx(1 - 0.05 ** (1 / 485), rel=1e-12, abs=0)
 
 
 @given(st.integers(1, 300), st.data())

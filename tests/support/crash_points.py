@@ -29,7 +29,7 @@ CALLS, TEXTS = make_calls(5, blocks=2)
 def capture(folder: Path, in_flight: int, kill: tuple[str, int] | None) -> None:
     """Go through the schedule in this process; write every request to `asked`, every shown count to `shown`."""
     if kill:
-        _kill_at(*kill)
+        kill_at(*kill)
     asked, shown = (
         os.open(folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT) for name in ("asked", "shown")
     )
@@ -64,7 +64,8 @@ def capture(folder: Path, in_flight: int, kill: tuple[str, int] | None) -> None:
     asyncio.run(run())
 
 
-def _kill_at(moment: str, number: int) -> None:
+def kill_at(moment: str, number: int) -> None:
+    """Have this process end itself by SIGKILL before, within or after its n-th commit."""
     commit, append, count = Journal.commit, journal._append, 0
 
     def die() -> None:

@@ -1,16 +1,23 @@
 """Asking what is scheduled, once, and keeping what came back."""
 
-from darkcurrent.capture.campaign import CampaignState, Progress, campaign_state
-from darkcurrent.capture.journal import JournalSummary, Row, read_journal
-from darkcurrent.capture.run import check_identity, journal_path, reads_invalid, run_campaign, summary_of
+from darkcurrent.capture.glance import Glance, glance
+from darkcurrent.capture.lock import is_running, journal_path
+from darkcurrent.capture.reading import JournalSummary, read_journal
+from darkcurrent.capture.rows import Row
+from darkcurrent.capture.run import check_identity, close_campaign, run_campaign, summary_of
+from darkcurrent.capture.state import CampaignState, Progress, campaign_state, reads_invalid
 
 __all__ = [
     "CampaignState",
+    "Glance",
     "JournalSummary",
     "Progress",
     "Row",
     "campaign_state",
     "check_identity",
+    "close_campaign",
+    "glance",
+    "is_running",
     "journal_path",
     "read_journal",
     "reads_invalid",

@@ -8,54 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from bisect import insort
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime
+from math import ceil
 from typing import Literal
 
 from darkcurrent.canonical import digest_bytes
-from darkcurrent.capture.journal import Journal, JournalSummary
+from darkcurrent.capture.journal import Journal
+from darkcurrent.capture.limits import Budget, Pacing, is_refusal
+from darkcurrent.capture.state import CampaignState, Progress, campaign_state
 from darkcurrent.judges.base import Judge, Reply, RequestFailed
 from darkcurrent.protocol.model import CaptureTable
-from darkcurrent.records import Call, Event, Intent, Terminal
+from darkcurrent.records import Call, Event, Intent, RequestRefusal, Retry, Terminal
 
-__all__ = ["Campaign", "CampaignState", "Progress", "campaign_state"]
+__all__ = ["Campaign"]
 
-CampaignState = Literal[
-    "NOT STARTED",
-    "INTERRUPTED",
-    "COMPLETE",
-    "PARTIAL_HOLD_TRANSPORT",
-    "PARTIAL_HOLD_MODEL",
-    "PARTIAL_HOLD_DEADLINE",
-    "HELD_EARLY",
-]
-"""How far a campaign is. Only NOT STARTED and INTERRUPTED go on when `run` is called again."""
-
-
-def campaign_state(summary: JournalSummary | None, scheduled: int) -> CampaignState:
-    """Derive the state of a campaign from its journal; no flag says it."""
-    if summary is None or not summary.events:
-        return "NOT STARTED"
-    for event in summary.events:
-        if event.kind == "stopped":
-            state: CampaignState = event.detail["state"]
-            return state
-    if len(summary.terminals) == scheduled:
-        return "COMPLETE"
-    # Every call was sent and some answer is lost for good: there is nothing to go on with.
-    return "PARTIAL_HOLD_TRANSPORT" if len(summary.intents) == scheduled else "INTERRUPTED"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a campaign is, for people."""
-
-    done: int
-    total: int
-    invalid: int
-    ambiguous: int
+Ending = Terminal | RequestRefusal
+Sending = Intent | Retry
 
 
 class Campaign:
@@ -77,6 +48,10 @@ class Campaign:
         The share of scheduled calls that may be invalid; used only with `stop_when_held`.
     invalid_before : int
         How many invalid answers the journal holds already.
+    seed : int
+        Of the jitter in the waits after refusals.
+    budget : Budget or None
+        The ceilings on tokens and cost, where some are declared.
     """
 
     def __init__(
@@ -91,6 +66,8 @@ class Campaign:
         invalid_ceiling: float,
         invalid_before: int = 0,
         on_progress: Callable[[Progress], None] = lambda progress: None,
+        seed: int = 0,
+        budget: Budget | None = None,
     ) -> None:
         self._calls = calls
         self._texts = texts
@@ -101,6 +78,9 @@ class Campaign:
         self._is_invalid = is_invalid
         self._invalid_allowed = invalid_ceiling * len(calls)
         self._on_progress = on_progress
+        self._pacing = Pacing(seed)
+        self._refusals = dict(journal.summary.refusals)
+        self._budget = budget
         self._invalid = invalid_before
         self._ambiguous = len(journal.summary.ambiguous)
         self._spent_ms = journal.summary.elapsed_ms
@@ -108,10 +88,13 @@ class Campaign:
         self._stop: Event | None = None
         self._stop_written = False
         self._pause = False
+        self._news = asyncio.Event()
+        """A call has ended, or a person wants a pause."""
 
     def pause(self) -> None:
         """Send nothing more; wait for what is in flight. The campaign can go on later."""
         self._pause = True
+        self._news.set()
 
     async def run(self, opened: dict[str, object]) -> CampaignState:
         """Go through the schedule; return the state that the campaign is in then.
@@ -122,6 +105,7 @@ class Campaign:
             What is known of this run (process, versions, identity), kept in the journal.
         """
         self._journal.commit([self._event("opened", dict(opened))])
+        self._charge_earlier_runs()
         self._report()
         for block in self._blocks():
             await self._run_block(block)
@@ -131,32 +115,48 @@ class Campaign:
             self._journal.commit([self._event("paused", {})])
         return campaign_state(self._journal.summary, len(self._calls))
 
-    def _blocks(self) -> Iterable[deque[Call]]:
-        """Yield what is still to be sent, block by block: a block begins when the one before it has ended."""
-        blocks: dict[int, deque[Call]] = {}
+    def _charge_earlier_runs(self) -> None:
+        """Count what was used before: as reported, and where it was not, as much as it can have been."""
+        if self._budget is None:
+            return
+        summary = self._journal.summary
+        self._budget.charge(summary.prompt_tokens, summary.completion_tokens)
+        unknown = summary.unmetered | summary.ambiguous
         for call in self._calls:
-            if call.call_id not in self._journal.summary.intents:
-                blocks.setdefault(call.block, deque()).append(call)
+            if call.call_id in unknown:
+                self._budget.set_aside(call.call_id, self._request(call))
+
+    def _blocks(self) -> Iterable[list[Call]]:
+        """Yield what is still to be sent, the next call last, block by block: one begins when the one before has ended."""
+        sent = self._journal.summary.intents - self._journal.summary.refused
+        blocks: dict[int, list[Call]] = {}
+        for call in reversed(self._calls):
+            if call.call_id not in sent:
+                blocks.setdefault(call.block, []).append(call)
         return (blocks[number] for number in sorted(blocks))
 
-    async def _run_block(self, waiting: deque[Call]) -> None:
-        flying: set[asyncio.Task[Terminal]] = set()
-        ended: list[Terminal] = []
+    async def _run_block(self, waiting: list[Call]) -> None:
+        flying: dict[asyncio.Task[Ending], Call] = {}
+        ended: list[Ending] = []
         try:
             while True:
-                requests = self._next_requests(waiting, self._table.in_flight - len(flying))
-                self._write_down(ended, [intent for intent, _ in requests])
+                left = self._pacing.seconds_left()  # taken before the requests: where it is 0, they are sent
+                requests = self._next_requests(waiting, len(flying))
+                self._write_down(ended, [sent for _, sent, _ in requests])
                 ended = []
-                flying |= {
-                    asyncio.create_task(self._ask(intent.call_id, request)) for intent, request in requests
-                }
+                for call, sent, request in requests:
+                    task = asyncio.create_task(self._ask(sent.call_id, request))
+                    task.add_done_callback(lambda _: self._news.set())
+                    flying[task] = call
                 self._report()
-                if not flying:
+                if not flying and (not waiting or self._stop or self._pause):
                     return
-                done, _ = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
+                await self._wait_for_news(left if waiting else 0.0)
+                for task in [task for task in flying if task.done()]:
                     ended.append(task.result())
-                    flying.remove(task)
+                    call = flying.pop(task)
+                    if isinstance(ended[-1], RequestRefusal):
+                        insort(waiting, call, key=lambda call: -call.position)
                     self._look_at(ended[-1])
         except BaseException as error:
             # Answers that are here, or still come, are written down whatever went wrong. Only a second Ctrl-C
@@ -167,8 +167,8 @@ class Campaign:
             finally:
                 late = [task.result() for task in flying if task.done() and not _went_wrong(task)]
                 self._write_down([*ended, *late], [])
-                for terminal in late:
-                    self._look_at(terminal)
+                for ending in late:
+                    self._look_at(ending)
                 self._write_down([], [])
             raise
         finally:
@@ -176,38 +176,62 @@ class Campaign:
                 task.cancel()
             await asyncio.gather(*flying, return_exceptions=True)
 
-    def _write_down(self, ended: list[Terminal], intents: list[Intent]) -> None:
+    async def _wait_for_news(self, left: float) -> None:
+        """Wait until a call ends, a person wants a pause, or a service that refused may be asked again."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left or None):
+                await self._news.wait()
+        self._news.clear()
+
+    def _write_down(self, ended: list[Ending], sent: list[Sending]) -> None:
         """Commit how calls ended, that the campaign stops (with the terminal that caused it), and what is sent next."""
         stop = [self._stop] if self._stop and not self._stop_written else []
-        self._journal.commit([*ended, *stop, *intents])
+        self._journal.commit([*ended, *stop, *sent])
         self._stop_written = self._stop is not None
 
-    def _next_requests(self, waiting: deque[Call], room: int) -> list[tuple[Intent, bytes]]:
-        requests: list[tuple[Intent, bytes]] = []
+    def _next_requests(self, waiting: list[Call], flying: int) -> list[tuple[Call, Sending, bytes]]:
+        requests: list[tuple[Call, Sending, bytes]] = []
+        room = self._pacing.room(self._table.in_flight, flying)
         while waiting and len(requests) < room and not self._pause:
             self._look_at_clock()  # time counts only against what is still to be sent
             if self._stop:
                 break
-            call = waiting.popleft()
-            request = self._judge.request_bytes(
-                *(self._texts[key] for key in (call.rubric, call.prompt, call.text_a, call.text_b))
-            )
-            intent = Intent(
-                call_id=call.call_id,
-                at=_now(),
-                elapsed_ms=self._elapsed_ms(),
-                request_sha256=digest_bytes(request),
-            )
-            requests.append((intent, request))
+            call = waiting[-1]
+            request = self._request(call)
+            if self._budget is not None:
+                excess = self._budget.exceeded_by(request)
+                if excess and not flying and not requests:
+                    self._end("HELD_EARLY", excess)
+                if excess:
+                    break  # what is in flight may turn out to have used less than was set aside for it
+                self._budget.set_aside(call.call_id, request)
+            waiting.pop()
+            requests.append((call, self._sending(call.call_id, request), request))
         return requests
 
-    async def _ask(self, call_id: str, request: bytes) -> Terminal:
+    def _request(self, call: Call) -> bytes:
+        return self._judge.request_bytes(
+            *(self._texts[key] for key in (call.rubric, call.prompt, call.text_a, call.text_b))
+        )
+
+    def _sending(self, call_id: str, request: bytes) -> Sending:
+        """Return the record that a call is about to be sent: for the first time, or after its last refusal."""
+        number = self._refusals.get(call_id)
+        if number is not None:
+            return Retry(call_id=call_id, number=number, at=_now(), elapsed_ms=self._elapsed_ms())
+        return Intent(
+            call_id=call_id, at=_now(), elapsed_ms=self._elapsed_ms(), request_sha256=digest_bytes(request)
+        )
+
+    async def _ask(self, call_id: str, request: bytes) -> Ending:
         left = self._table.deadline_minutes * 60 - self._elapsed_ms() / 1000
         timeout = min(self._table.timeout_seconds, max(left, 0.001))
         started = time.perf_counter()
         try:
             reply = await self._judge.ask(request, timeout)
         except RequestFailed as failure:
+            if self._table.on_rate_limit == "wait" and is_refusal(failure):
+                return self._refused(call_id, failure)
             return Terminal(
                 call_id=call_id,
                 at=_now(),
@@ -223,6 +247,20 @@ class Campaign:
                 body=failure.body,
             )
         return self._answered(call_id, reply, _ms_since(started))
+
+    def _refused(self, call_id: str, failure: RequestFailed) -> RequestRefusal:
+        number = self._refusals.get(call_id, 0) + 1
+        return RequestRefusal(
+            call_id=call_id,
+            number=number,
+            at=_now(),
+            elapsed_ms=self._elapsed_ms(),
+            reason=failure.reason,
+            detail=failure.detail,
+            http_status=failure.http_status,
+            retry_after=failure.retry_after,
+            wait_ms=ceil(self._pacing.refused(call_id, number, failure.retry_after) * 1000),
+        )
 
     def _answered(self, call_id: str, reply: Reply, latency_ms: float) -> Terminal:
         reason = detail = None
@@ -262,8 +300,29 @@ class Campaign:
             body=reply.body,
         )
 
-    def _look_at(self, terminal: Terminal) -> None:
+    def _look_at(self, ending: Ending) -> None:
         """Decide whether the campaign has to stop because of how a call ended."""
+        if isinstance(ending, RequestRefusal):
+            self._look_at_refusal(ending)
+        else:
+            self._look_at_terminal(ending)
+
+    def _look_at_refusal(self, refusal: RequestRefusal) -> None:
+        self._refusals[refusal.call_id] = refusal.number
+        if self._budget is not None:
+            self._budget.release(refusal.call_id)
+        left_ms = self._table.deadline_minutes * 60_000 - self._elapsed_ms()
+        if refusal.wait_ms >= left_ms:
+            self._end(
+                "PARTIAL_HOLD_DEADLINE",
+                f"the service refused ({refusal.reason}) and may be asked again in {refusal.wait_ms / 1000:.3g} s; "
+                f"the deadline leaves {max(left_ms, 0) / 1000:.3g} s",
+            )
+
+    def _look_at_terminal(self, terminal: Terminal) -> None:
+        self._pacing.accepted()
+        if self._budget is not None:
+            self._budget.settle(terminal)
         self._invalid += self._is_invalid(terminal)
         if terminal.status == "failed":
             self._look_at_clock()
@@ -297,10 +356,11 @@ class Campaign:
     def _report(self) -> None:
         """Show how far the campaign is: only what is on disk counts as done."""
         done = len(self._journal.summary.terminals)
-        self._on_progress(Progress(done, len(self._calls), self._invalid, self._ambiguous))
+        waiting = self._pacing.seconds_left()
+        self._on_progress(Progress(done, len(self._calls), self._invalid, self._ambiguous, waiting))
 
 
-def _went_wrong(task: asyncio.Task[Terminal]) -> bool:
+def _went_wrong(task: asyncio.Task[Ending]) -> bool:
     return task.cancelled() or task.exception() is not None
 
 

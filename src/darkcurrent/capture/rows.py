@@ -4,40 +4,66 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from darkcurrent.canonical import text_bytes
-from darkcurrent.records import Event, Intent, Record, Terminal
+from darkcurrent.records import Event, Intent, Record, RequestRefusal, Retry, Terminal
 
-__all__ = ["TABLES", "Row", "from_columns", "link", "schema", "to_columns"]
+__all__ = ["FORMAT", "TABLES", "TABLE_OF", "Row", "from_columns", "link", "schema", "text_of", "to_columns"]
 
-Row = Intent | Terminal | Event
+R = TypeVar("R", bound=Record)
 
-TABLES: dict[str, type[Record]] = {"intent": Intent, "terminal": Terminal, "event": Event}
-_SQL_TYPES = {"elapsed_ms": "INTEGER", "reasoning": "INTEGER", "body": "BLOB", "latency_ms": "REAL"}
+FORMAT = "darkcurrent/journal/2"
+"""Stands in the header of each journal: which tables and columns it has, and how its chain is made."""
+
+Row = Intent | Terminal | RequestRefusal | Retry | Event
+
+TABLES: dict[str, type[Row]] = {
+    "intent": Intent,
+    "terminal": Terminal,
+    "refusal": RequestRefusal,
+    "retry": Retry,
+    "event": Event,
+}
+TABLE_OF = {kind: table for table, kind in TABLES.items()}
+
+_SQL_TYPES = {
+    "call_id": "TEXT NOT NULL",
+    "elapsed_ms": "INTEGER",
+    "reasoning": "INTEGER",
+    "body": "BLOB",
+    "latency_ms": "REAL",
+    "number": "INTEGER NOT NULL",
+}
+_KEYS = {
+    "intent": "PRIMARY KEY (call_id)",
+    "terminal": "PRIMARY KEY (call_id), FOREIGN KEY (call_id) REFERENCES intent (call_id)",
+    "refusal": "PRIMARY KEY (call_id, number), FOREIGN KEY (call_id) REFERENCES intent (call_id)",
+    # A call goes again only after a refusal that is on disk, and once for each.
+    "retry": "PRIMARY KEY (call_id, number), FOREIGN KEY (call_id, number) REFERENCES refusal (call_id, number)",
+}
 
 
 def schema() -> list[str]:
     """Return the statements that make an empty journal: unique keys, and no row ever changed or removed."""
     parts = ["CREATE TABLE header (content TEXT NOT NULL, chain TEXT NOT NULL)"]
     for table, kind in TABLES.items():
-        columns = [
-            f"{name} {_SQL_TYPES.get(name, '')}".strip() for name in kind.model_fields if name != "call_id"
-        ]
-        key = ["call_id TEXT PRIMARY KEY" + (" REFERENCES intent (call_id)" if table == "terminal" else "")]
-        columns = [
-            "seq INTEGER NOT NULL UNIQUE",
-            *(key if "call_id" in kind.model_fields else []),
-            *columns,
-            "chain TEXT NOT NULL",
-        ]
-        parts.append(f"CREATE TABLE {table} ({', '.join(columns)})")
+        columns = [f"{name} {_SQL_TYPES.get(name, '')}".strip() for name in kind.model_fields]
+        keys = [_KEYS[table]] if table in _KEYS else []
+        parts.append(
+            f"CREATE TABLE {table} ({', '.join(['seq INTEGER NOT NULL UNIQUE', *columns, 'chain TEXT NOT NULL', *keys])})"
+        )
     for table in ("header", *TABLES):
         for verb in ("UPDATE", "DELETE"):
             parts.append(
                 f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
                 f"BEGIN SELECT RAISE(ABORT, 'a journal is append-only'); END;"
             )
+    parts.append(
+        "CREATE TRIGGER retry_no_ended BEFORE INSERT ON retry "
+        "WHEN EXISTS (SELECT 1 FROM terminal WHERE call_id = NEW.call_id) "
+        "BEGIN SELECT RAISE(ABORT, 'the call has ended'); END;"
+    )
     return parts
 
 
@@ -69,13 +95,16 @@ def link(chain: str, seq: int, table: str, values: dict[str, Any]) -> str:
     return parts.hexdigest()
 
 
-def from_columns(kind: type[Record], values: dict[str, Any]) -> Row:
+def text_of(value: Any) -> Any:
+    """Return what a column holds; a text with a lone surrogate lies there as its bytes."""
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+
+
+def from_columns(kind: type[R], values: dict[str, Any]) -> R:
     """Return the record that columns were made of; a ValueError where they are none."""
-    for name, value in values.items():
-        if isinstance(value, bytes) and name != "body":
-            values[name] = value.decode("utf-8", "surrogatepass")
+    values = {name: value if name == "body" else text_of(value) for name, value in values.items()}
     if kind is Terminal:
         values["reasoning"] = bool(values["reasoning"])
     if kind is Event:
         values["detail"] = json.loads(values["detail"])
-    return kind(**values)  # type: ignore[return-value]
+    return kind(**values)

@@ -8,45 +8,33 @@ import platform
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from darkcurrent._version import __version__
-from darkcurrent.capture.campaign import Campaign, CampaignState, Progress, campaign_state
-from darkcurrent.capture.journal import Journal, JournalSummary, Row, check_header, read_journal
-from darkcurrent.errors import CaptureError, JournalLockedError, ModelMismatchError
+from darkcurrent.capture.campaign import Campaign
+from darkcurrent.capture.journal import Journal
+from darkcurrent.capture.limits import Budget
+from darkcurrent.capture.lock import journal_path, only_writer
+from darkcurrent.capture.reading import JournalSummary, check_header, read_journal
+from darkcurrent.capture.rows import Row
+from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
+from darkcurrent.errors import ModelMismatchError, UsageError
 from darkcurrent.judges import Identity, Witness, check_artifacts, open_judge, served_names
 from darkcurrent.judges.base import RequestFailed
-from darkcurrent.protocol.configurations import Configuration, FunctionConfiguration
+from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.records import Event, Terminal
-from darkcurrent.verdicts import Contract, contract_of, parse_verdict
+from darkcurrent.verdicts import contract_of
 
-__all__ = ["check_identity", "journal_path", "reads_invalid", "run_campaign", "summary_of"]
-
-
-def journal_path(study: Path, configuration: str) -> Path:
-    """Return where the journal of a configuration lies."""
-    return study / "journal" / f"{configuration}.sqlite"
+__all__ = ["check_identity", "close_campaign", "run_campaign", "summary_of"]
 
 
 def summary_of(study: Path, configuration: str) -> JournalSummary | None:
     """Return what the journal of a configuration says; None where nothing was captured yet."""
     path = journal_path(study, configuration)
     return read_journal(path) if path.exists() else None
-
-
-def reads_invalid(terminal: Terminal, contract: Contract) -> bool:
-    """Say whether no verdict comes out of a terminal under a contract."""
-    if terminal.reason is not None:
-        return True
-    return (
-        parse_verdict(terminal.text, contract, terminal.finish, reasoning_present=terminal.reasoning).value
-        is None
-    )
 
 
 def check_identity(configuration: Configuration, identity: Identity) -> None:
@@ -68,7 +56,7 @@ def check_identity(configuration: Configuration, identity: Identity) -> None:
 
 
 def _asked_name(configuration: Configuration) -> tuple[str, ...]:
-    return () if isinstance(configuration, FunctionConfiguration) else (configuration.model,)
+    return (configuration.model,) if isinstance(configuration, HttpConfiguration) else ()
 
 
 def run_campaign(
@@ -91,9 +79,8 @@ def run_campaign(
     """
     calls = frozen.schedule(configuration.name)
     path = journal_path(study, configuration.name)
-    identity = frozen.configurations[configuration.name]
     contract = contract_of(configuration)
-    with _only_writer(study, configuration.name):
+    with only_writer(study, configuration.name):
         invalid = 0
         witness = Witness.of(configuration)
 
@@ -103,19 +90,15 @@ def run_campaign(
                 invalid += reads_invalid(row, contract)
                 witness.remember(row)
 
-        header = {
-            "study": frozen.study_digest,
-            "configuration": configuration.name,
-            "identity": identity["digest"],
-        }
+        header = _header(frozen, configuration)
         # The journal is opened for writing only with an opened backend: a service that is down leaves no trace.
         before = read_journal(path, visit) if path.exists() else None
         if before is not None:
-            check_header(path, before, header)
+            check_header(path, before.header, header)
         state = campaign_state(before, len(calls))
-        if state not in ("NOT STARTED", "INTERRUPTED"):
+        if state not in OPEN:
             return state
-        check_artifacts(configuration, identity["artifacts"], study)
+        check_artifacts(configuration, frozen.configurations[configuration.name]["artifacts"], study)
         table = frozen.protocol.capture
         judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness)
 
@@ -143,6 +126,8 @@ def run_campaign(
                         frozen.protocol.gates.invalid_ceiling,
                         invalid,
                         on_progress,
+                        frozen.protocol.schedule.seed,
+                        _budget(frozen, configuration),
                     )
                     with _pausing(campaign) as interrupted:
                         state = await campaign.run(_opened(who))
@@ -153,6 +138,68 @@ def run_campaign(
                     journal.close()
 
         return asyncio.run(capture())
+
+
+def close_campaign(study: Path, frozen: Frozen, configuration: Configuration, reason: str) -> CampaignState:
+    """End a campaign before its last call: what is missing stays missing, and the campaign is HOLD.
+
+    Parameters
+    ----------
+    reason : str
+        Kept in the journal and shown wherever the campaign is.
+
+    Returns
+    -------
+    CampaignState
+        HELD_EARLY; or the state in which the campaign had ended before, and nothing is changed then.
+
+    Raises
+    ------
+    UsageError
+        Where there is no reason.
+    JournalLockedError
+        Where another process captures this campaign.
+    CaptureError
+        Where the journal cannot be written.
+    IntegrityError
+        Where the journal was edited or belongs to another study.
+    """
+    if not reason.strip():
+        raise UsageError("A campaign is closed for a reason: say it with --reason.")
+    path = journal_path(study, configuration.name)
+    with (
+        only_writer(study, configuration.name),
+        closing(Journal.open(path, _header(frozen, configuration))) as journal,
+    ):
+        scheduled = len(frozen.schedule(configuration.name))
+        if campaign_state(journal.summary, scheduled) in OPEN:
+            detail = {"state": "HELD_EARLY", "why": f"closed by a person: {reason}"}
+            journal.commit(
+                [Event(at=_now(), elapsed_ms=journal.summary.elapsed_ms, kind="stopped", detail=detail)]
+            )
+        return campaign_state(journal.summary, scheduled)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _header(frozen: Frozen, configuration: Configuration) -> dict[str, str]:
+    return {
+        "study": frozen.study_digest,
+        "configuration": configuration.name,
+        "identity": frozen.configurations[configuration.name]["digest"],
+    }
+
+
+def _budget(frozen: Frozen, configuration: Configuration) -> Budget | None:
+    """Return the ceilings of a campaign; None where none is declared, or there are no tokens to count."""
+    table = frozen.protocol.capture
+    if (table.max_tokens is None and table.max_cost is None) or not isinstance(
+        configuration, HttpConfiguration
+    ):
+        return None
+    return Budget(table, table.prices.get(configuration.name), configuration.decoder.max_tokens)
 
 
 def _opened(identity: Identity) -> dict[str, object]:
@@ -179,31 +226,6 @@ def _same_service(configuration: Configuration, events: list[Event], identity: I
             f"configuration `{configuration.name}`: {', '.join(changed)} of the service changed since the campaign began: "
             "its answers would be those of another judge."
         )
-
-
-@contextmanager
-def _only_writer(study: Path, configuration: str) -> Iterator[None]:
-    """Hold the campaign's lock, and say beside it who holds it; the system frees the lock whatever ends us."""
-    path = journal_path(study, configuration)
-    holder = path.with_suffix(".holder")
-    with ExitStack() as held:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            held.enter_context(FileLock(path.with_suffix(".lock"), timeout=0))
-            since = datetime.now(UTC).isoformat(timespec="seconds")
-            holder.write_text(f"process {os.getpid()} on {platform.node()}, since {since}", encoding="utf-8")
-        except Timeout as error:
-            who = f" ({holder.read_text(encoding='utf-8')})" if holder.exists() else ""
-            raise JournalLockedError(
-                f"configuration `{configuration}` is being captured by another process{who}: "
-                "wait until it ends, or stop it."
-            ) from error
-        except OSError as error:
-            raise CaptureError(
-                f"{path.parent} cannot be written ({error.strerror}): make room or grant access, then run again."
-            ) from error
-        held.callback(holder.unlink, missing_ok=True)
-        yield
 
 
 @contextmanager

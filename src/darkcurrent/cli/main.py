@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from darkcurrent._version import __version__
-from darkcurrent.cli import analyze, doctor, freeze, gate, import_, init, quickstart, report, run, status
+from darkcurrent.cli import (
+    analyze,
+    close,
+    doctor,
+    freeze,
+    gate,
+    import_,
+    init,
+    quickstart,
+    report,
+    run,
+    simulate,
+    status,
+)
 from darkcurrent.cli.common import say
 from darkcurrent.errors import DarkcurrentError
 
@@ -24,7 +37,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for _command in (quickstart, init, freeze, doctor, run, status, analyze, gate, report, import_):
+_COMMANDS = (quickstart, init, freeze, doctor, run, status, close, analyze, gate, report, import_, simulate)
+
+for _command in _COMMANDS:
     app.command(name=_command.__name__.rpartition(".")[2].rstrip("_"))(_command.command)
 
 

@@ -9,13 +9,15 @@ import typer
 
 from darkcurrent.cli.common import Folder, Json, print_json, progress, say, study_of
 from darkcurrent.errors import CaptureError
+from darkcurrent.printable import printable
 
 if TYPE_CHECKING:
-    from darkcurrent.study import Study
+    from darkcurrent.capture import Glance
 
 __all__ = ["command", "run_all"]
 
-_FINAL = "PARTIAL_HOLD"
+_STOPPED = {"PARTIAL_HOLD_TRANSPORT", "PARTIAL_HOLD_MODEL", "PARTIAL_HOLD_DEADLINE"}
+_OVER = {"COMPLETE", "HELD_EARLY", *_STOPPED}
 
 
 def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str], CaptureError | None]:
@@ -28,6 +30,8 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
     tuple
         The states by name, and the first error that kept a campaign from ending.
     """
+    from darkcurrent.capture import glance
+
     study = study_of(folder)
     if study.protocol_was_edited():
         say(f"note: {study.protocol_path} was edited after freezing; the frozen protocol counts.")
@@ -36,35 +40,40 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
     states: dict[str, str] = {}
     first: CaptureError | None = None
     for name in names or [configuration.name for configuration in study.frozen.protocol.configuration]:
-        states[name], summary, _ = study.state(name)
-        if states[name] not in ("NOT STARTED", "INTERRUPTED"):
-            say(f"{name}: nothing to do, the campaign is {states[name]}.")
+        before = glance(folder, study.frozen, name)
+        if before.state in _OVER:
+            study.state(name)  # follows the journal's chain, which a glance does not
+            say(f"{name}: nothing to do, the campaign is {before.state}{_why(before)}.")
+            states[name] = before.state
             continue
-        if summary is not None:
-            _tell_ambiguous(name, len(summary.ambiguous))
+        if before.state == "INTERRUPTED":
+            _tell_ambiguous(name, before.ambiguous)
         try:
             with progress(name) as show:
                 states[name] = study.run(name, show)
         except CaptureError as error:
             first = first or error
             say(f"{name}: {error}")
-            states[name] = study.state(name)[0]
+            states[name] = glance(folder, study.frozen, name).state
             continue
         except KeyboardInterrupt:
-            _tell(study, name)
+            _tell(name, glance(folder, study.frozen, name))
             say(f"Interrupted. To go on: darkcurrent run {folder}")
             raise
-        _tell(study, name)
+        _tell(name, glance(folder, study.frozen, name))
     return states, first
 
 
-def _tell(study: Study, name: str) -> None:
-    state, summary, scheduled = study.state(name)
-    assert summary is not None
-    why = next((f" ({event.detail['why']})" for event in summary.events if event.kind == "stopped"), "")
-    ended = f"{len(summary.terminals)} of {scheduled} calls ended, {study.invalid(name)} of them invalid"
-    say(f"{name}: {state}, {ended}, in {summary.elapsed_ms / 1000:.1f} s{why}.")
-    _tell_ambiguous(name, len(summary.ambiguous))
+def _why(now: Glance) -> str:
+    return f" ({printable(now.why)})" if now.why else ""
+
+
+def _tell(name: str, now: Glance) -> None:
+    ended = f"{now.ended} of {now.scheduled} calls ended, {now.invalid} of them invalid"
+    say(f"{name}: {now.state}, {ended}, in {now.seconds} s{_why(now)}.")
+    if now.refusals:
+        say(f"{name}: requests that were refused without an answer: {now.refusals}; each is in the journal.")
+    _tell_ambiguous(name, now.ambiguous)
 
 
 def _tell_ambiguous(name: str, count: int) -> None:
@@ -90,7 +99,7 @@ def command(
         print_json(states)
     if error is not None:
         raise error
-    stopped = [name for name, state in states.items() if state.startswith(_FINAL)]
+    stopped = [name for name, state in states.items() if state in _STOPPED]
     if stopped:
         raise CaptureError(
             f"The capture of {', '.join(stopped)} stopped for good: what was recorded is kept and will be HOLD; "

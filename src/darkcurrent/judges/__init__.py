@@ -16,6 +16,7 @@ from darkcurrent.protocol.configurations import (
     FunctionConfiguration,
     HttpConfiguration,
     LlamaCppBase,
+    SimulatedConfiguration,
     VllmBase,
 )
 
@@ -68,6 +69,10 @@ def open_judge(
         return _http_judge(
             configuration, folder, key, in_flight, max_bytes, witness or Witness.of(configuration)
         )
+    if isinstance(configuration, SimulatedConfiguration):
+        from darkcurrent.judges.simulated.backend import SimulatedBackend
+
+        return SimulatedBackend(configuration, folder)
     from darkcurrent.judges.function import FunctionJudge
 
     return FunctionJudge(configuration, folder)
@@ -107,6 +112,8 @@ def served_names(configuration: Configuration) -> tuple[str, ...]:
     """Return the names that a reply of this configuration may carry."""
     if isinstance(configuration, FunctionConfiguration):
         return (configuration.callable,)
+    if isinstance(configuration, SimulatedConfiguration):
+        return ("simulated",)
     return configuration.served_names
 
 

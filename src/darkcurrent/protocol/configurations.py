@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from darkcurrent.protocol.planted import Properties
 from darkcurrent.records import Record
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "OpenAICompletionsConfiguration",
     "RawConfiguration",
     "Seed",
+    "SimulatedConfiguration",
     "VllmBase",
     "VllmConfiguration",
     "VllmRawConfiguration",
@@ -301,6 +303,13 @@ class FunctionConfiguration(ConfigurationBase):
     contract: str = "label"
 
 
+class SimulatedConfiguration(ConfigurationBase):
+    """`backend = "simulated"`: no model at all, but answers with planted properties, for trying out a protocol."""
+
+    backend: Literal["simulated"]
+    properties: Properties = Properties()
+
+
 RawConfiguration = (
     OpenAICompletionsConfiguration | OllamaRawConfiguration | LlamaCppRawConfiguration | VllmRawConfiguration
 )
@@ -316,6 +325,7 @@ Configuration = Annotated[
     | LlamaCppRawConfiguration
     | VllmConfiguration
     | VllmRawConfiguration
-    | FunctionConfiguration,
+    | FunctionConfiguration
+    | SimulatedConfiguration,
     Field(discriminator="backend"),
 ]

@@ -22,6 +22,7 @@ from darkcurrent.protocol.configurations import (
     OllamaRawConfiguration,
     OpenAIChatConfiguration,
     OpenAICompletionsConfiguration,
+    SimulatedConfiguration,
     VllmConfiguration,
     VllmRawConfiguration,
 )
@@ -43,6 +44,7 @@ _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("configuration", "vllm"): VllmConfiguration,
     ("configuration", "vllm-raw"): VllmRawConfiguration,
     ("configuration", "function"): FunctionConfiguration,
+    ("configuration", "simulated"): SimulatedConfiguration,
 }
 
 _TAG_AT = {"battery": 1, "configuration": 2}

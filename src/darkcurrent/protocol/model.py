@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from darkcurrent.protocol.configurations import Configuration, Name, Seed
+from darkcurrent.protocol.configurations import Configuration, HttpConfiguration, Name, Seed
 from darkcurrent.records import ArmName, Record
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "GatesTable",
     "PairsBattery",
     "PairsColumns",
+    "Price",
     "Protocol",
     "ScheduleTable",
     "StudyTable",
@@ -143,6 +144,13 @@ class ScheduleTable(Record):
     seed: Seed
 
 
+class Price(Record):
+    """`[capture.prices.NAME]`: what a million tokens of a configuration cost, in the currency of `max_cost`."""
+
+    prompt: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    completion: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class CaptureTable(Record):
     """`[capture]`: how a campaign runs.
 
@@ -158,6 +166,16 @@ class CaptureTable(Record):
         End a campaign as HELD_EARLY once the ceiling of invalid answers cannot be kept any more.
     max_reply_bytes : int
         A longer reply is cut off and counts as invalid.
+    on_rate_limit : str
+        What follows a refusal that carries no observation (no connection, HTTP 429 or 503): the campaign stops for
+        good, or it waits and sends the call again, until the deadline. Every other failure always stops it.
+    max_tokens : int or None
+        A campaign ends as HELD_EARLY where its next call could bring the sum of all its tokens above this. It
+        means nothing for a backend without tokens.
+    max_cost : float or None
+        The same for the cost, by `prices`.
+    prices : dict
+        Configuration name to what its tokens cost.
     """
 
     in_flight: Annotated[int, Field(ge=1, le=1024)] = 1
@@ -165,6 +183,10 @@ class CaptureTable(Record):
     deadline_minutes: Annotated[float, Field(gt=0)] = 180.0
     stop_when_held: bool = False
     max_reply_bytes: Annotated[int, Field(ge=1024)] = 1_048_576
+    on_rate_limit: Literal["stop", "wait"] = "stop"
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    prices: dict[Name, Price] = Field(default_factory=dict)
 
 
 class GatesTable(Record):
@@ -219,3 +241,15 @@ class Protocol(Record):
                 f"two configurations are called `{doubled[0]}`: a name must be unique, whatever its case"
             )
         return configurations
+
+    @model_validator(mode="after")
+    def _prices_fit(self) -> Protocol:
+        names = {configuration.name for configuration in self.configuration}
+        unknown = sorted(self.capture.prices.keys() - names)
+        if unknown:
+            raise ValueError(f"`capture.prices.{unknown[0]}` is the price of no configuration")
+        metered = {each.name for each in self.configuration if isinstance(each, HttpConfiguration)}
+        unpriced = sorted(metered - self.capture.prices.keys())
+        if self.capture.max_cost is not None and unpriced:
+            raise ValueError(f"`capture.max_cost` needs a price: declare `[capture.prices.{unpriced[0]}]`")
+        return self

@@ -42,7 +42,7 @@ Ints = npt.NDArray[np.int64]
 
 _TAIL = 80.0
 _ABOVE_NOISE = 4.0
-_SLACK = 1e-10
+_SLACK = 1e-11
 _TILT_BELOW = 1e-3
 _BLOCK = 1 << 20
 
@@ -127,7 +127,9 @@ def find_window(draws: Draws) -> Window:
 def law_of_sum(draws: Draws, window: Window) -> Law:
     """Return the law of the sum of the draws in its window."""
     points = window.points
-    angles = np.arange(points) * (2.0 * math.pi / points)
+    # from -pi to pi, so that a small angle is exact on either side of 0
+    turns = np.arange(points)
+    angles = np.where(2 * turns > points, turns - points, turns) * (2.0 * math.pi / points)
     sine = np.sin(angles)
     versine = 2.0 * np.sin(angles / 2.0) ** 2
     frequencies = np.arange(points // 2 + 1)
@@ -166,7 +168,7 @@ def drop_noise(masses: Floats) -> Floats:
 def quantile(law: Law, level: float) -> int:
     """Return the smallest whole number whose cumulative probability is at least ``level``.
 
-    A cumulative probability that falls short of ``level`` by less than 1e-10 of it counts as reaching it, so
+    A cumulative probability that falls short of ``level`` by less than 1e-11 of it counts as reaching it, so
     that exact equality never depends on a rounding error.
     """
     reached = np.cumsum(law.masses) >= level * (1.0 - _SLACK)

@@ -1,0 +1,136 @@
+"""A judge whose properties are planted: what it would say to a request."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from darkcurrent.canonical import digest_text, text_bytes
+from darkcurrent.protocol.freeze import Frozen, load_frozen
+from darkcurrent.protocol.planted import Properties
+
+__all__ = ["MODEL", "Key", "SimulatedJudge", "Truth", "texts_of"]
+
+MODEL = "simulated"
+"""The name that it serves under, unless another one is asked for."""
+
+Slot = Literal["A", "B"]
+Texts = tuple[str, str, str]
+
+# The form of `render_messages`; a text that holds the tags itself may be read wrongly.
+_PROMPT = re.compile(
+    "<request>\n(.*?)\n</request>\n\n<answer_A>\n(.*?)\n</answer_A>\n\n<answer_B>\n(.*?)\n</answer_B>",
+    re.DOTALL,
+)
+
+
+def texts_of(prompt: str) -> Texts | None:
+    """Return request, first and second answer of a rendered prompt; None where it is none."""
+    found = _PROMPT.search(prompt)
+    return (found[1], found[2], found[3]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Which slot holds the target, and the item's stratum; the target is None where nothing is to choose."""
+
+    target: Slot | None
+    stratum: str
+
+
+class Key:
+    """What a simulated judge knows of a study: for each call, by the digests of its texts, the right answer."""
+
+    def __init__(self, truths: Mapping[tuple[str, str, str], Truth] | None = None) -> None:
+        self._truths = dict(truths or {})
+
+    @classmethod
+    def of(cls, frozen: Frozen) -> Key:
+        """Return the key of a frozen study."""
+        return cls(
+            {
+                (call.prompt, call.text_a, call.text_b): Truth(
+                    {call.slot_a: "A", call.slot_b: "B"}.get(call.target) if call.target else None,  # type: ignore[arg-type]
+                    call.stratum,
+                )
+                for configuration in frozen.protocol.configuration
+                for call in frozen.schedule(configuration.name)
+            }
+        )
+
+    @classmethod
+    def of_folder(cls, study: Path) -> Key:
+        """Return the key of a study's folder; an empty one where it is not frozen yet."""
+        return cls.of(load_frozen(study / "frozen")) if (study / "frozen").exists() else cls()
+
+    def truth(self, texts: Texts) -> Truth | None:
+        """Return what is right; None where the key does not know these texts."""
+        prompt, a, b = map(digest_text, texts)
+        return self._truths.get((prompt, a, b))
+
+
+class SimulatedJudge:
+    """Answers by its planted properties.
+
+    Parameters
+    ----------
+    properties : Properties
+        What is planted.
+    key : Key, optional
+        What the right answers are. Where it does not know, the judge's own taste is right.
+    """
+
+    def __init__(self, properties: Properties | None = None, key: Key | None = None) -> None:
+        self.properties = properties or Properties()
+        self._key = key or Key()
+
+    def answer(self, rubric: str, prompt: str, a: str, b: str) -> str:
+        """Return the text of a reply."""
+        verdict = self._verdict(rubric, (prompt, a, b))
+        content = json.dumps({"winner": verdict}, separators=(",", ":"))
+        fenced = self._unit("fenced", rubric, prompt, a, b) < self.properties.fenced
+        return f"```json\n{content}\n```" if fenced else content
+
+    def _verdict(self, rubric: str, texts: Texts) -> Literal["A", "B", "tie"]:
+        _, a, b = texts
+        habit = self.properties.habit
+        if habit == "tie":
+            return "tie"
+        if habit == "first":
+            return "A"
+        if habit == "fair":
+            return self._fair(rubric, texts)
+        if a == b:
+            return "tie"
+        return "tie" if habit == "one-sided" and self._taste(a, b) == "B" else self._taste(a, b)
+
+    def _fair(self, rubric: str, texts: Texts) -> Literal["A", "B", "tie"]:
+        _, a, b = texts
+        truth = self._key.truth(texts) or Truth(self._taste(a, b) if a != b else None, "")
+        if truth.target is None or a == b:
+            if self._unit("dark", rubric, *texts) >= self.properties.dark_current:
+                return "tie"
+            return "A" if self._unit("slot", rubric, *texts) < 0.5 else "B"
+        utility = self.properties.weak.get(truth.stratum, self.properties.utility)
+        if self._unit("right", rubric, *texts) < utility:
+            return truth.target
+        if self._unit("miss", rubric, *texts) < 0.5:
+            return "tie"
+        return "B" if truth.target == "A" else "A"
+
+    def _taste(self, a: str, b: str) -> Slot:
+        return "A" if self._unit("taste", a) > self._unit("taste", b) else "B"
+
+    def _unit(self, purpose: str, *texts: str) -> float:
+        """Return a number in [0, 1) that depends on the seed, a purpose and some texts, and on nothing else."""
+        found = hashlib.sha256(f"{self.properties.seed}:{purpose}".encode())
+        for text in texts:
+            data = text_bytes(text)
+            found.update(f":{len(data)}:".encode())
+            found.update(data)
+        return int.from_bytes(found.digest()[:6]) / 2**48
