@@ -15,13 +15,11 @@ from hypothesis import strategies as st
 
 from darkcurrent.errors import UsageError
 from darkcurrent.judges.base import RequestFailed
-from darkcurrent.judges.openai_chat import OpenAIChatJudge
 from darkcurrent.judges.render import render_messages
 from darkcurrent.judges.simulated import FAULTS, Faults, Key, Properties, SimulatedJudge, SimulatedServer
 from darkcurrent.judges.simulated.judge import Truth, texts_of
-from darkcurrent.judges.transport import Transport
-from darkcurrent.protocol.model import Decoder
 from darkcurrent.study import Study
+from support.backends import judge_of
 from support.studies import command, program, study_with
 
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -118,7 +116,7 @@ def ask(server, prompts, timeout=5.0):
     """Ask a server as a campaign does; return replies and failures."""
 
     async def talk():
-        async with OpenAIChatJudge(Transport(server.url, None, 4, 2**20), "simulated", Decoder()) as judge:
+        async with judge_of("openai-chat", base_url=server.url, model="simulated") as judge:
             assert (await judge.identify()).facts["served"] == ["simulated"]
             found = []
             for prompt in prompts:
