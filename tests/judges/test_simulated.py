@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -14,13 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from darkcurrent.errors import UsageError
+from darkcurrent.judges import open_judge
 from darkcurrent.judges.base import RequestFailed
-from darkcurrent.judges.openai_chat import OpenAIChatJudge
 from darkcurrent.judges.render import render_messages
 from darkcurrent.judges.simulated import FAULTS, Faults, Key, Properties, SimulatedJudge, SimulatedServer
 from darkcurrent.judges.simulated.judge import Truth, texts_of
-from darkcurrent.judges.transport import Transport
-from darkcurrent.protocol.model import Decoder
+from darkcurrent.protocol.configurations import OpenAIChatConfiguration
 from darkcurrent.study import Study
 from support.studies import command, program, study_with
 
@@ -118,7 +118,10 @@ def ask(server, prompts, timeout=5.0):
     """Ask a server as a campaign does; return replies and failures."""
 
     async def talk():
-        async with OpenAIChatJudge(Transport(server.url, None, 4, 2**20), "simulated", Decoder()) as judge:
+        configuration = OpenAIChatConfiguration(
+            name="judge", backend="openai-chat", model="simulated", base_url=server.url, fingerprint="any"
+        )
+        async with open_judge(configuration, Path()) as judge:
             assert (await judge.identify()).facts["served"] == ["simulated"]
             found = []
             for prompt in prompts:
@@ -293,7 +296,7 @@ def test_simulate_serves_until_ctrl_c(tmp_path, serving):
         (["--fault", "500=often"], "is not NAME=SHARE"),
         (["--utility", "2"], "utility"),
         (["--habit", "wise"], "habit"),
-        (["--study", "nowhere"], "is not frozen yet"),
+        (["--study", "nowhere"], "There is no study in nowhere"),
     ],
 )
 def test_simulate_says_what_cannot_be_planted(arguments, says):
@@ -310,4 +313,4 @@ def test_a_simulated_configuration_is_frozen_as_one(tmp_path):
     assert declared["properties"]["habit"] == "tie"
     shown = program("doctor", tmp_path)
     assert shown.returncode == 0
-    assert "planted" in shown.stderr
+    assert "planted: " in shown.stdout
