@@ -341,7 +341,7 @@ def test_a_refused_call_that_is_never_sent_again_is_missing_and_not_ambiguous(tm
         ended = program("run", tmp_path)
         assert ended.returncode == 5
         assert "may be asked again in 1e+04 s" in ended.stderr
-        assert "1 requests were refused without an answer" in ended.stderr
+        assert "requests that were refused without an answer: 1;" in ended.stderr
     (campaign,) = study.analyze().campaigns
     assert (campaign.terminal, campaign.missing, campaign.ambiguous) == (0, 6, 0)
     assert glance(tmp_path, study.frozen, "judge").waiting == 1

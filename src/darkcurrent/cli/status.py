@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from darkcurrent.cli.common import Folder, Json, console, print_json
+from darkcurrent.cli.common import Folder, Json, console, print_json, study_of
 from darkcurrent.printable import printable
 
 __all__ = ["command"]
@@ -15,7 +15,9 @@ def command(folder: Folder, as_json: Json = False) -> None:
     from darkcurrent.capture import glance
     from darkcurrent.protocol import load_frozen
 
-    frozen = load_frozen(folder / "frozen")
+    path = folder / "frozen"
+    # The whole study is loaded only to say why there is nothing to count: its tables would take a second.
+    frozen = load_frozen(path) if path.exists() else study_of(folder).frozen
     found = {
         configuration.name: asdict(glance(folder, frozen, configuration.name))
         for configuration in frozen.protocol.configuration

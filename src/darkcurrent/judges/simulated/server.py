@@ -67,8 +67,6 @@ class SimulatedServer:
         self.asked: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self.on_request: Callable[[int], None] = lambda number: None
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     @property
     def url(self) -> str:
@@ -81,6 +79,8 @@ class SimulatedServer:
         return self.asked - self.refused
 
     def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         try:
             asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
