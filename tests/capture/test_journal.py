@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import tempfile
@@ -19,6 +18,7 @@ from darkcurrent.capture import read_journal
 from darkcurrent.capture.journal import Journal
 from darkcurrent.errors import CaptureError, DarkcurrentError, IntegrityError
 from darkcurrent.records import Event, Intent, Terminal
+from support.privileges import without_privileges
 
 HEADER = {"study": "s" * 64, "configuration": "judge", "identity": "i" * 64}
 
@@ -282,19 +282,6 @@ def test_it_can_be_read_while_it_is_written(path):
     assert failures == []
     assert len(seen) > 2
     assert seen == sorted(seen)
-
-
-@contextmanager
-def without_privileges():
-    """Give up the right to write everywhere that root has, for a while; for everybody else it changes nothing."""
-    was = os.geteuid()
-    if was == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        if was == 0:
-            os.seteuid(0)
 
 
 @pytest.fixture
