@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STUDY ?= quickstart
 
-.PHONY: quickstart test simulate lint types layers check dev clean
+.PHONY: quickstart test simulate torture lint types layers check dev clean
 
 quickstart: $(VENV)/.local ## audit a real embedded model: protocol to report
 	@$(BIN)/darkcurrent quickstart $(STUDY)
@@ -14,6 +14,9 @@ test: $(VENV)/.dev ## every test
 
 simulate: $(VENV)/.dev ## long simulations of error rates and coverage (about ten minutes)
 	$(BIN)/pytest -q -m slow tests/statistical
+
+torture: $(VENV)/.dev ## a thousand kills of a running capture
+	mkdir -p build && rm -rf build/torture && PYTHONPATH=tests $(BIN)/python -m support.torture build/torture 1000
 
 lint: $(VENV)/.dev ## style
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
