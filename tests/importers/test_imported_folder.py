@@ -180,7 +180,9 @@ def test_the_commands_work_on_an_import_and_grade_nothing(tmp_path, source, prog
     assert json.loads(analysed.stdout)["state"] == "NOT GRADED"
     shown = program("analyze", folder).stdout
     assert "HOLD" not in shown
-    assert "asked for" not in shown  # the judge of an import may have been asked for the contract that is shown
+    assert (
+        "asked for" not in shown
+    )  # the judge of an import may have been asked for the contract that is shown
     assert "No valid verdict in 0/6 replies of this judge (0.0%)" in " ".join(shown.split())
     assert program("report", folder).returncode == 0
     page = (folder / "report.html").read_text(encoding="utf-8")
