@@ -248,7 +248,7 @@ def test_without_a_contract_no_label_is_said_to_agree_with_its_reply(tmp_path):
     contradicted = llmbar(0, **{"swap = False": {"completion": ["Output (b)", "stop"], "winner": "1"}})
     found = Imported(tmp_path / "s", "llmbar", llmbar_file(tmp_path, [contradicted]))
     assert found.disagreements == []
-    assert "no verdict was compared" in found.analysis.battery["imported"]["comparison"]
+    assert "no contract reads the others" in found.analysis.battery["imported"]["comparison"]
     assert "disagree with" not in found.analysis.battery["imported"]["comparison"]
 
 

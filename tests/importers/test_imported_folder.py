@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 
 from darkcurrent.canonical import digest, digest_bytes, digest_text
 from darkcurrent.cli.main import main
-from darkcurrent.errors import IntegrityError, UsageError
+from darkcurrent.errors import BatteryError, IntegrityError, UsageError
 from darkcurrent.importers import FORMATS, import_verdicts, load_imported
 from darkcurrent.study import Study
 from support.imports import Imported, jsonl
@@ -106,6 +107,13 @@ def test_one_file_given_twice_is_refused(tmp_path, source):
     for paths in ([source, source], [source.parent], [copy, source]):
         with pytest.raises(UsageError, match="is the same file as"):
             import_verdicts("korean-mt-bench", paths, tmp_path / "x")
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    pipe = tmp_path / "x.jsonl"
+    os.mkfifo(pipe)
+    with pytest.raises(BatteryError, match=r"x\.jsonl is not a regular file"):
+        import_verdicts("korean-mt-bench", [pipe], tmp_path / "s")
 
 
 def test_folders_are_searched_and_files_are_named_by_what_they_do_not_share(tmp_path):

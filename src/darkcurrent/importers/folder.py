@@ -112,7 +112,7 @@ def compared(manifest: dict[str, Any]) -> str:
     comparison = manifest["comparison"]
     counts = f"{comparison['disagree']} of {comparison['compared']} recorded labels"
     if manifest["contract"] is None:
-        return f"{counts} stand on a reply without an answer (no contract is declared, so that no verdict was compared)"
+        return f"{counts} stand on a reply without an answer; no contract reads the others"
     return f"{counts} disagree with the kept reply"
 
 
@@ -128,7 +128,7 @@ def _facts(manifest: dict[str, Any]) -> dict[str, str]:
         "files": f"{len(manifest['sources'])}, by SHA-256 in imported/manifest.json",
     }
     if comparison["compared"]:
-        facts["comparison"] = f"{compared(manifest)}; each is in imported/disagreements.jsonl"
+        facts["comparison"] = f"{compared(manifest)}; listed in disagreements.jsonl"
     return facts | {f"note {number}": note for number, note in enumerate(manifest["notes"], start=1)}
 
 
