@@ -128,7 +128,9 @@ def _facts(manifest: dict[str, Any]) -> dict[str, str]:
         "files": f"{len(manifest['sources'])}, by SHA-256 in imported/manifest.json",
     }
     if comparison["compared"]:
-        facts["comparison"] = f"{compared(manifest)}; listed in disagreements.jsonl"
+        facts["comparison"] = compared(manifest) + (
+            "; listed in disagreements.jsonl" if comparison["disagree"] else ""
+        )
     return facts | {f"note {number}": note for number, note in enumerate(manifest["notes"], start=1)}
 
 
