@@ -244,6 +244,14 @@ def test_llmbar_repetitions_and_pointwise_results(tmp_path):
     assert found.ledger["kept"].to_list() == [True] * 4 + [False] * 2
 
 
+def test_without_a_contract_no_label_is_said_to_agree_with_its_reply(tmp_path):
+    contradicted = llmbar(0, **{"swap = False": {"completion": ["Output (b)", "stop"], "winner": "1"}})
+    found = Imported(tmp_path / "s", "llmbar", llmbar_file(tmp_path, [contradicted]))
+    assert found.disagreements == []
+    assert "no contract reads the others" in found.analysis.battery["imported"]["comparison"]
+    assert "disagree with" not in found.analysis.battery["imported"]["comparison"]
+
+
 def test_llmbar_under_a_declared_contract(tmp_path):
     from darkcurrent.verdicts import get_contract
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 
 from darkcurrent.canonical import digest, digest_bytes, digest_text
 from darkcurrent.cli.main import main
-from darkcurrent.errors import IntegrityError, UsageError
+from darkcurrent.errors import BatteryError, IntegrityError, UsageError
 from darkcurrent.importers import FORMATS, import_verdicts, load_imported
 from darkcurrent.study import Study
 from support.imports import Imported, jsonl
@@ -108,6 +109,13 @@ def test_one_file_given_twice_is_refused(tmp_path, source):
             import_verdicts("korean-mt-bench", paths, tmp_path / "x")
 
 
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    pipe = tmp_path / "x.jsonl"
+    os.mkfifo(pipe)
+    with pytest.raises(BatteryError, match=r"x\.jsonl is not a regular file"):
+        import_verdicts("korean-mt-bench", [pipe], tmp_path / "s")
+
+
 def test_folders_are_searched_and_files_are_named_by_what_they_do_not_share(tmp_path):
     for name, number in (("one", 1), ("two", 2)):
         jsonl(tmp_path / "in" / name / "a_vs_b.jsonl", [row(number)])
@@ -175,11 +183,14 @@ def test_the_commands_work_on_an_import_and_grade_nothing(tmp_path, source, prog
     assert (done.returncode, done.stdout) == (0, "")
     assert "Imported 6 calls on 3 items from 1 files; recorded labels count." in done.stderr
     assert "Coding: winner_ab and winner_ba are slots" in done.stderr
-    assert "1 of 6 recorded labels disagree" in done.stderr
+    assert "1 of 6 recorded labels disagree with the kept reply." in done.stderr
     analysed = program("analyze", folder, "--json")
     assert json.loads(analysed.stdout)["state"] == "NOT GRADED"
     shown = program("analyze", folder).stdout
     assert "HOLD" not in shown
+    assert (
+        "asked for" not in shown
+    )  # the judge of an import may have been asked for the contract that is shown
     assert "No valid verdict in 0/6 replies of this judge (0.0%)" in " ".join(shown.split())
     assert program("report", folder).returncode == 0
     page = (folder / "report.html").read_text(encoding="utf-8")

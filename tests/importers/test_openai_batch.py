@@ -81,6 +81,20 @@ def test_replies_are_joined_and_nothing_is_dropped(tmp_path):
     assert found.ledger["where"].to_list()[3:5] == ["out.jsonl:4", "errors.jsonl:1"]
 
 
+@pytest.mark.parametrize(
+    ("status", "reason"), [(400, "request-refused"), (429, "transport"), (500, "transport")]
+)
+def test_a_failed_request_has_the_reason_that_a_capture_would_give_it(tmp_path, status, reason):
+    found = Imported(
+        tmp_path / "s",
+        "openai-batch",
+        jsonl(tmp_path / "out.jsonl", [refused("one-AB", status), line("one-BA")]),
+        mapping=mapping(tmp_path, "one-AB", "one-BA"),
+        contract=CONTRACT,
+    )
+    assert found.calls[0] == ("AB", None, None, reason)
+
+
 def test_every_request_missing_is_no_crash(tmp_path):
     output = jsonl(tmp_path / "out.jsonl", [expired("one-AB"), expired("one-BA", "batch_cancelled")])
     found = Imported(
@@ -101,16 +115,18 @@ def test_what_the_server_says_of_its_reply_counts(tmp_path):
         line("one-AB", finish="length"),
         line("one-BA", finish="content_filter"),
         line("two-AB", None, reasoning_content="hm"),
+        line("three-AB", None, reasoning="hm"),
         line("two-BA", None),
     ]
     found = Imported(
         tmp_path / "s",
         "openai-batch",
         jsonl(tmp_path / "out.jsonl", lines),
-        mapping=mapping(tmp_path, *PAIRS[:4]),
+        mapping=mapping(tmp_path, *PAIRS[:5]),
         contract=CONTRACT,
     )
-    assert [reason for *_, reason in found.calls] == ["truncated", "filtered", "reasoning-only", "empty"]
+    reasons = [reason for *_, reason in found.calls]
+    assert reasons == ["truncated", "filtered", "reasoning-only", "empty", "reasoning-only"]
 
 
 @pytest.mark.parametrize(

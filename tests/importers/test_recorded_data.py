@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import polars as pl
@@ -24,7 +25,9 @@ def _expected(name):
 
 
 def test_korean_mt_bench_has_the_expected_tallies(tmp_path):
+    start = time.process_time()
     found = Imported(tmp_path / "s", "korean-mt-bench", DATA / "verdicts" / "korean-mt-bench" / "en")
+    assert time.process_time() - start < 5  # import and analysis of all 45 files
     expected = _expected("korean-mt-bench")
     names = {"position": "position_conflict", "one-sided": "one_sided"}
     cells = {f"en/{cell.configuration}": cell.patterns["unlabelled"] for cell in found.analysis.cells}

@@ -290,6 +290,7 @@ def test_a_value_that_the_mapping_does_not_explain_is_named(tmp_path, row, messa
         ("item =", "itme =", "`columns.itme`: is not a known key"),
         ('by = "column"', 'by = "row"', "`order`: input tag 'row'"),
         ("AB = [false]", "", "`order.AB`: field required"),
+        ("AB = [false]", "AB = [false, 'true']", "`order`: a value stands under `AB` and under `BA`"),
         ('A = ["1"]', 'first = ["1"]', "`labels`: give `A` and `B` (slots), or `first` and `second`"),
         ("tie = [0]", 'tie = ["1"]', "`labels`: a value stands twice"),
         ('label = "verdict"', "", "each order needs a column `reply`, `label` or both"),

@@ -149,6 +149,8 @@ def test_a_judge_that_writes_of_errors_is_read(text: str) -> None:
         "Unfortunately, I won't be... no. I must decline.",
         "I apologize, but I am not able to compare the two.",
         "I must decline to answer.",
+        "I refuse to judge these texts.",
+        "Sorry, but I decline to choose.",
     ],
 )
 def test_prose_that_refuses(text: str) -> None:

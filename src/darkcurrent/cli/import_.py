@@ -58,6 +58,7 @@ def command(
 ) -> None:
     """Take in verdicts that others recorded: counted and described, never graded."""
     from darkcurrent.importers import import_verdicts
+    from darkcurrent.importers.folder import compared
 
     declared = _contract(contract, option or [])
     imported = import_verdicts(
@@ -75,9 +76,7 @@ def command(
     say(f"Coding: {imported['coding']}.")
     comparison = imported["comparison"]
     if comparison["compared"]:
-        say(
-            f"{comparison['disagree']} of {comparison['compared']} recorded labels disagree with the kept reply."
-        )
+        say(f"{compared(imported)}.")
     if comparison["disagree"]:
         say(f"  They are listed in {output / 'imported' / 'disagreements.jsonl'}")
     for note in imported["notes"]:

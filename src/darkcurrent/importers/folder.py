@@ -21,7 +21,7 @@ from darkcurrent.ledger import SCHEMA, other_readings
 from darkcurrent.protocol.freeze import write_whole
 from darkcurrent.protocol.model import AnalysisTable, GatesTable
 
-__all__ = ["UNGRADED", "ImportedStudy", "load_imported", "write_imported"]
+__all__ = ["UNGRADED", "ImportedStudy", "compared", "load_imported", "write_imported"]
 
 _FORMAT = "darkcurrent/imported/1"
 
@@ -107,6 +107,15 @@ class ImportedStudy:
         return data
 
 
+def compared(manifest: dict[str, Any]) -> str:
+    """Say what the comparison of labels and replies found; without a contract, no reply was read for its verdict."""
+    comparison = manifest["comparison"]
+    counts = f"{comparison['disagree']} of {comparison['compared']} recorded labels"
+    if manifest["contract"] is None:
+        return f"{counts} stand on a reply without an answer; no contract reads the others"
+    return f"{counts} disagree with the kept reply"
+
+
 def _facts(manifest: dict[str, Any]) -> dict[str, str]:
     """Return what a report says of an import."""
     comparison, contract = manifest["comparison"], manifest["contract"]
@@ -119,8 +128,9 @@ def _facts(manifest: dict[str, Any]) -> dict[str, str]:
         "files": f"{len(manifest['sources'])}, by SHA-256 in imported/manifest.json",
     }
     if comparison["compared"]:
-        found = f"{comparison['disagree']} of {comparison['compared']} labels disagree with the reply"
-        facts["comparison"] = f"{found}; each is in imported/disagreements.jsonl"
+        facts["comparison"] = compared(manifest) + (
+            "; listed in disagreements.jsonl" if comparison["disagree"] else ""
+        )
     return facts | {f"note {number}": note for number, note in enumerate(manifest["notes"], start=1)}
 
 

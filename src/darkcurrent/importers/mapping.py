@@ -85,6 +85,12 @@ class OrderByColumn(Record):
     AB: Annotated[Words, Field(min_length=1)]
     BA: Words = ()
 
+    @model_validator(mode="after")
+    def _one_order_each(self) -> OrderByColumn:
+        if {code_of(word) for word in self.AB} & {code_of(word) for word in self.BA}:
+            raise ValueError("a value stands under `AB` and under `BA`: a value means one order")
+        return self
+
 
 class OrderByFile(Record):
     """`[order]` with `by = "file"`: one row per call, and each file holds one order; names may hold `*`."""

@@ -3,8 +3,9 @@
 Coding: there are no labels, only replies. The mapping is a file of rows (JSONL, CSV, ...) that says for each
 `custom_id` the `item` and the `order` (`AB` or `BA`), and may say `judge`, `criterion`, `stratum`, `cluster`,
 `repetition`, `prompt`, the texts `first` and `second`, and `gold` (`first`, `second` or `tie`). A request that the
-mapping names and no file answers is `missing`; one that the server refused is `request-refused`; one that expired
-or was cancelled was never run, and is `missing` too. None of them is dropped.
+mapping names and no file answers is `missing`; one that the server refused is `request-refused`, and one on which it
+failed (another status, such as 429 or 500) is `transport`, as in a capture; one that expired or was cancelled was
+never run, and is `missing` too. None of them is dropped.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from darkcurrent.errors import BatteryError, UsageError
 from darkcurrent.importers.mapping import Mapping
 from darkcurrent.importers.observation import Format, Intake, Source, name_of, rows_of, value_of
 from darkcurrent.importers.table import TableRow, observe
+from darkcurrent.judges.reading import REFUSED
 
 __all__ = ["OPENAI_BATCH"]
 
@@ -97,7 +99,7 @@ def _answer(row: dict[str, Any], where: str) -> _Answer:
                 message.get("content"),
                 choice.get("finish_reason"),
                 body.get("model"),
-                message.get("reasoning_content"),
+                message.get("reasoning_content") or message.get("reasoning"),
             )
             return _Answer(where, dict(zip(_REPLY.values(), values, strict=True)), None)
         case {"status_code": 200}, _:
@@ -106,7 +108,9 @@ def _answer(row: dict[str, Any], where: str) -> _Answer:
             )
         case None, {"code": code} if code in _NEVER_RUN:
             return _Answer(where, _MISSING.values, "missing")
-        case ({"status_code": int()}, _) | (None, {"code": _}):
+        case {"status_code": int(status)}, _:
+            return _Answer(where, _MISSING.values, "request-refused" if status in REFUSED else "transport")
+        case None, {"code": _}:
             return _Answer(where, _MISSING.values, "request-refused")
     raise BatteryError(f"{where} has neither a response nor an error: is it a batch output file?")
 

@@ -133,6 +133,10 @@ def _digests(sources: list[Source]) -> dict[Source, dict[str, Any]]:
 
 
 def _described(path: Path, name: str) -> dict[str, Any]:
+    if (
+        path.exists() and not path.is_file()
+    ):  # a pipe or a device has no end, or is empty when it is read again
+        raise BatteryError(f"{path} is not a regular file: write its content to one.")
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -9,9 +9,9 @@ from typing import Any
 from darkcurrent.judges.base import Reply, RequestFailed, in_one_line
 from darkcurrent.judges.transport import HttpReply
 
-__all__ = ["as_count", "as_text", "content_of", "parsed", "read_reply"]
+__all__ = ["REFUSED", "as_count", "as_text", "content_of", "parsed", "read_reply"]
 
-_REFUSED = {400, 413, 422}
+REFUSED = {400, 413, 422}
 """Statuses by which a server says that it does not accept this one request."""
 
 _SHOWN = 300
@@ -28,7 +28,7 @@ def read_reply(reply: HttpReply, read: Callable[[Any], Reply]) -> Reply:
         Where the status says that the service failed, or the envelope cannot be read.
     """
     said = reply.body[:_SHOWN].decode("utf-8", "replace")
-    if reply.status in _REFUSED:
+    if reply.status in REFUSED:
         return Reply(None, None, None, reply.body, reply.status, refused=True, said=in_one_line(said))
     if reply.status != 200:
         raise RequestFailed(

@@ -127,7 +127,7 @@ def _invalid(analysis: Analysis) -> Table:
         for campaign in analysis.campaigns
         for reason, count in campaign.invalid_by_reason.items()
     )
-    note = "Why answers were invalid under the declared contract, of the calls that ended."
+    note = "Why calls gave no verdict, of the calls that ended."
     return Table("invalid", "Invalid answers", note, ("configuration", "reason", "calls"), rows)
 
 
@@ -144,10 +144,11 @@ def _sensitivity(analysis: Analysis) -> Table:
         for reading in campaign.sensitivity
         if reading.accepted
     )
-    note = (
-        "What the other contracts, with their default options, read in the same replies; those that read none are left "
-        "out. The judge was asked for another form: this changes no gate."
-    )
+    read = "What the contracts, with their default options, read in the same replies; those that read none are left out."
+    if "imported" in analysis.battery:
+        note = f"{read} Nothing here counts, and nothing is graded."
+    else:
+        note = f"{read} The judge was asked for the declared form: this changes no gate."
     columns = ("configuration", "contract", "accepted", "new verdicts", "lost", "other label", "evaluable")
     return Table("sensitivity", "Under other contracts", note, columns, rows)
 

@@ -45,7 +45,7 @@ _REFUSAL = re.compile(
     (?:(?:i\ am|i'm|i’m)\ (?:very\ |so\ )?sorry\b\W{0,3}+|sorry\b\W{0,3}+|i\ apologi[sz]e\b\W{0,3}+
       |unfortunately\b\W{0,3}+|as\ an\ ai(?:\ language)?(?:\ model|\ assistant)?\b\W{0,3}+)*+
     (?:but\ )?
-    (?:i\ (?:must|have\ to)\ decline\b
+    (?:i\ (?:(?:must|have\ to)\ decline\b|(?:decline|refuse)\ to\b)
       |(?:i\ (?:cannot|can\ not|can't|can’t|won't|won’t|will\ not)
         |i(?:\ am|'m|’m)\ (?:unable|not\ able|not\ allowed|not\ permitted)\ to)
        \ (?:help|assist|comply|provide|answer|respond|evaluate|judge|assess|compare|rate|rank|choose|select
