@@ -131,7 +131,7 @@ def bootstrap(
     the resampled mean is a convolution of multinomials, which one FFT computes to rounding error [2]_.
     With equal weights of strata of unequal sizes the lattice of the mean may be too fine for that: each
     stratum's law is then still exact, but their sum is put on a grid and the bounds are rounded outward
-    by at most ``resolution``, below 1e-4 for scores in [0, 1]. Scores on no lattice, or on one that is
+    by at most ``resolution``, 1e-4 or less for scores 0, 1/2 and 1 in 25 strata or fewer. Scores on no lattice, or on one that is
     too fine, are drawn by Monte Carlo instead, and ``reason`` says so. Scores on no lattice are rounded
     to 40 bits, so that their sums are whole numbers on every machine.
 
