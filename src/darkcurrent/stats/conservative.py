@@ -96,8 +96,8 @@ def conservative_lower(
     fixed size b(m) is laid on every item: the capital is E(m) = prod_i {1 + w_i b(m) (x_i - m)}. Its
     expectation is at most 1 when the true mean is at most m, by independence and the inequality of
     arithmetic and geometric means, so P[E(m) >= 1 / level] <= level (Markov) [1]_. The bound is the
-    largest m that is so refuted; E falls as m rises. Any b fixed in advance is valid as long as no factor
-    can be negative. The one used, (q - m) / (m (1 - m)) with q the value above m where kl(q, m) = log(1 /
+    largest m that is so refuted; every smaller m is then refuted too, as E falls when m rises. Any b fixed
+    in advance keeps the expectation as long as no factor can be negative. The one used, (q - m) / (m (1 - m)) with q the value above m where kl(q, m) = log(1 /
     level) / sum_i w_i**2, makes E(m) the likelihood ratio of q to m when weights are equal and scores are
     0 or 1. The bound is then Hoeffding's [2]_ in its entropy form, and is higher where scores lie
     between. It is a product over items, so the order of rows does not matter, as it would for bets that
