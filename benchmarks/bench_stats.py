@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import bench_randomization
 import numpy as np
 
 from darkcurrent.stats import bootstrap, conservative_lower
@@ -132,6 +133,8 @@ def main() -> None:
     say(f"numpy {np.__version__}, python {sys.version.split()[0]}, {sys.platform}")
     for n in SIZES:
         measure(n, arguments.full)
+    say("\nrandomization_test against a plain loop")
+    bench_randomization.main()
 
 
 if __name__ == "__main__":

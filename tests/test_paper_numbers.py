@@ -7,8 +7,10 @@ strings is one to the printed digit. What cannot be recomputed is listed in `des
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +25,7 @@ from darkcurrent.stats import (
     holm,
 )
 
+DOCUMENT = Path(__file__).parents[1] / "design" / "paper-numbers.md"
 SIX_BY_17 = [
     name for name in ("factuality", "focus", "math", "precise-if", "safety", "ties") for _ in range(17)
 ]
@@ -138,6 +141,14 @@ def test_table_4_clones() -> None:
     assert {printed(p, 4) for p in holm([cell.p for cell in cells])} == {".0436"}
 
 
+def test_table_4_the_utility_of_gpt_oss_is_determined() -> None:
+    # section 6: all its observed family means are one, under both criteria; eight families of twelve
+    families = [family for family in range(8) for _ in range(12)]
+    result = bootstrap([1.0] * 96, families)
+    assert (result.mean, result.lower, result.interval, result.degenerate) == (1, 1, (1, 1), "all-success")
+    assert bootstrap_difference([1.0] * 96, [1.0] * 96, families).mean == 0
+
+
 # Table 5: the same 102 items under two more configurations
 
 
@@ -200,12 +211,15 @@ def test_published_lower_bounds_are_possible_for_the_published_counts(success, s
     assert lower in attainable(success, sizes, len(lower) - 1)
 
 
-def test_table_9_the_one_interval_that_its_counts_determine() -> None:
+def test_table_9_the_intervals_that_its_counts_determine() -> None:
     # Qwen3.8, strict, equivalents: success 1 without the context, one adverse item of 32, difference -1/32.
     # So that item fell from 1 to 0 and no other moved; families hold four items.
     families = [family for family in range(8) for _ in range(4)]
     result = bootstrap_difference([0.0] + [1.0] * 31, [1.0] * 32, families)
     assert [printed(value, 4) for value in (result.mean, *result.interval)] == ["-.0312", "-.0938", ".0000"]
+    # gpt-oss: success 1 in both contexts, in all four of its cells
+    unmoved = bootstrap_difference([1.0] * 32, [1.0] * 32, families)
+    assert (unmoved.mean, unmoved.interval, unmoved.degenerate) == (0, (0, 0), "constant")
 
 
 # The risk of table 6 over the grid of section 9
@@ -245,7 +259,14 @@ def test_which_cell_of_table_6_costs_least_depends_on_the_scenario() -> None:
         }
         best = min(costs, key=costs.__getitem__)
         by_hand[best] = by_hand.get(best, 0) + 2  # lambda_I plays no part without invalid answers
-    assert cheapest == by_hand
+    assert cheapest == by_hand == {("gpt-oss", "neutral"): 72, ("Qwen3.8", "neutral"): 24}
+
+
+@pytest.mark.parametrize("cell", TABLE_6, ids=" ".join)
+def test_the_page_gives_the_least_and_the_largest_risk_of_every_cell(cell) -> None:
+    costs = [risk(rates_of(cell), losses) for losses in PAPER_GRID]
+    row = rf"\| {re.escape(cell[0])} \| {cell[1]} \| {printed(min(costs), 4)} \| {printed(max(costs), 4)} \|"
+    assert re.search(row, DOCUMENT.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(

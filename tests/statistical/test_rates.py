@@ -66,7 +66,7 @@ def test_the_conservative_bound_covers_and_the_two_percentiles_agree(population:
 
 
 def test_a_percentile_does_not_cover_where_failures_are_rare() -> None:
-    """Half of such samples show no failure at all, and resampling cannot make one up."""
+    """Six in ten of such samples show no failure at all, and resampling cannot make one up."""
     population = next(population for population in simulate.POPULATIONS if "rare" in population.name)
     cells = simulate.coverage(population, 60, draws=400)
     assert cells["exact"][0] < 0.7

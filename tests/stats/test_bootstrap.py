@@ -147,7 +147,7 @@ def test_caveats_have_names_too() -> None:
     both = bootstrap([1, 0, 0.12345678], ["a", "a", "a"])
     assert both.reason == (
         "All items are in one stratum and were resampled together. "
-        "The scores have no common denominator up to 10,000, so the bounds are from Monte-Carlo draws."
+        "The scores lie on no lattice with a denominator up to 10,000, so the bounds are from Monte-Carlo draws."
     )
 
 
@@ -159,6 +159,7 @@ def test_caveats_have_names_too() -> None:
         ((["x"], None), "list of numbers"),
         (([[1, 0]], None), "one dimension"),
         (([1, 0], ["a"]), "1 labels, 2 scores"),
+        (([1, 0], 5), "^strata must hold one label per score, and 5 is no list"),
         (([1, 0], None, 0), r"^level must lie"),
         (([1, 0], None, 0.05, "bca"), "method must be one of exact, monte-carlo"),
         (([1, 0], None, 0.05, "exact", 39), "draws must be 40 or more"),

@@ -127,7 +127,7 @@ def test_scores_on_no_lattice_are_drawn_and_the_result_says_so() -> None:
     result = bootstrap(scores, None)
     assert (result.method, result.draws) == ("monte-carlo", 20_000)
     assert result.reason == (
-        "The scores have no common denominator up to 10,000, so the bounds are from Monte-Carlo draws."
+        "The scores lie on no lattice with a denominator up to 10,000, so the bounds are from Monte-Carlo draws."
     )
     assert result.mean == pytest.approx(math.fsum(scores) / 90, rel=1e-12)
     spread = 1.645 * np.std(scores) / math.sqrt(90)
@@ -238,3 +238,21 @@ def test_constant_strata_of_awkward_sizes_need_no_grid() -> None:
     result = bootstrap(scores, strata, weights="equal")
     assert (result.mean, result.lower, result.interval, result.resolution) == (0.5, 0.5, (0.5, 0.5), 0.0)
     assert result.degenerate == "constant-strata"
+
+
+def test_scores_far_apart_have_the_right_mean() -> None:
+    scores = [1e18] * 30 + [0.5] * 2 + [1.0]
+    result = bootstrap(scores, None)
+    assert result.mean == pytest.approx(math.fsum(scores) / 33, rel=1e-9)
+    assert result.method == "monte-carlo"
+
+
+def test_a_grid_step_longer_than_the_lattices_own_is_drawn_and_the_result_says_so() -> None:
+    scores, strata = [0, 1] * 26 + [0.0001], [item // 2 for item in range(52)] + [0]
+    result = bootstrap(scores, strata, weights="equal", draws=400)
+    refusal = "The lattice of these scores is too fine for the exact method"
+    assert (result.method, result.reason) == (
+        "monte-carlo",
+        f"{refusal}, so the bounds are from Monte-Carlo draws.",
+    )
+    assert bootstrap(scores[2:52], strata[2:52], weights="equal").method == "exact"

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import rel_entr
 
 from darkcurrent.errors import StatsInputError
 from darkcurrent.stats import bootstrap, clopper_pearson_upper, conservative_lower
@@ -83,6 +85,37 @@ def test_coverage_is_kept_when_items_differ(weights: str, level: float) -> None:
         if conservative_lower(outcome, strata, level, weights).lower > truth:
             missed += math.prod(law[score] for law, score in zip(laws, outcome, strict=True))
     assert missed <= level
+
+
+@pytest.mark.parametrize("strata", [[0] * 12, [0] * 9 + [1] * 3, [0] * 11 + [1]], ids=["one", "9+3", "11+1"])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_mean_below_the_bound_is_refuted_and_none_above(strata, seed) -> None:
+    """The capital, recomputed from its definition, falls as the mean rises: the refuted means are an interval."""
+    scores = [
+        (0.0, 0.5, 0.75, 1.0, 1.0, 1.0)[raw % 6] for raw in np.random.PCG64(seed).random_raw(12).tolist()
+    ]
+    count = len(set(strata))
+    weights = [12 / (count * strata.count(label)) for label in strata]
+    wanted = math.log(20)
+
+    def capital(mean: float) -> float:
+        budget = wanted / sum(weight**2 for weight in weights)
+        q = 1.0
+        if -math.log(mean) > budget:
+            q = brentq(
+                lambda x: rel_entr(x, mean) + rel_entr(1 - x, 1 - mean) - budget, mean, 1.0, xtol=1e-15
+            )
+        bet = min((q - mean) / (mean * (1 - mean)), 1 / (max(weights) * mean))
+        factors = [1 + weight * bet * (x - mean) for weight, x in zip(weights, scores, strict=True)]
+        assert min(factors) > -1e-12
+        return math.prod(factors)
+
+    bound = conservative_lower(scores, strata, weights="equal").lower
+    means = np.linspace(0.002, 0.998, 400).tolist()
+    capitals = [capital(mean) for mean in means]
+    assert [value >= 20 for value in capitals] == [mean <= bound for mean in means]
+    # a stake of everything leaves a rounding error of 0
+    assert all(later <= earlier * (1 + 1e-9) + 1e-12 for earlier, later in itertools.pairwise(capitals))
 
 
 @given(SCORES, st.randoms(use_true_random=False), st.sampled_from(["size", "equal"]))

@@ -65,3 +65,9 @@ def test_rounding_keeps_forty_bits(values: list[float]) -> None:
     lattice = round_to_lattice(scores)
     back = np.array([lattice.score(int(unit), 1) for unit in lattice.units])
     assert np.abs(back - scores).max() <= np.abs(scores).max() * 2.0**-40
+
+
+@pytest.mark.parametrize("values", [(0, 3, 1e300), (-1e308, 0.1, 1e308), (0, 0.5, 2.0**41)])
+def test_scores_too_far_apart_to_be_summed_have_no_lattice(values) -> None:
+    assert find_lattice(distinct(*values)) is None
+    assert find_lattice(distinct(0, 0.5, 2.0**40)).units.tolist() == [0, 1, 2**41]

@@ -96,7 +96,10 @@ def check_strata(strata: Any, n: int) -> tuple[tuple[str, ...], npt.NDArray[np.i
     """
     if strata is None:
         return ("all",), np.zeros(n, dtype=np.intp)
-    labels = [str(label) for label in strata]
+    try:
+        labels = [str(label) for label in strata]
+    except TypeError:
+        raise StatsInputError(f"strata must hold one label per score, and {strata!r} is no list.") from None
     if len(labels) != n:
         raise StatsInputError(f"strata must hold one label per score: {len(labels)} labels, {n} scores.")
     names = tuple(sorted(set(labels)))

@@ -24,7 +24,7 @@ _STEPS = 250_000
 """Grid steps over the window of the sum, so that an FFT of 2**18 points holds it."""
 
 
-def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int]:
+def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int] | None:
     """Enclose quantiles of the sum over strata of the mean of a stratum's draws.
 
     Parameters
@@ -42,6 +42,8 @@ def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int]
         By how many steps at most the quantile lies above its lower end; 0 where the grid is a common lattice.
     steps : int
         Grid steps in one unit of a stratum's mean.
+
+    None instead of the three where a step would be longer than that unit.
     """
     sizes = draws.sizes.tolist()
     means, variances = draws.moments()
@@ -50,6 +52,8 @@ def enclose(draws: Draws, levels: Sequence[float]) -> tuple[list[int], int, int]
     far = reach(float((variances / draws.sizes).sum()), float(((most - least) / draws.sizes).max()))
     low, high = max(middle - far, float(least.sum())), min(middle + far, float(most.sum()))
     steps = min(math.lcm(*sizes), int(_STEPS / (high - low)))
+    if not steps:
+        return None
     slack = 0 if all(steps % size == 0 for size in sizes) else len(sizes)
     first, last = math.floor(low * steps), math.ceil(high * steps)
     points = 1 << (last - first).bit_length()

@@ -19,6 +19,9 @@ _TOLERANCE = 1e-12
 
 _BITS = 40
 
+_LARGEST_UNIT = 1 << (_BITS + 1)
+"""The most steps from the smallest score to the largest: sums of millions of them stay whole numbers of 64 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
@@ -53,7 +56,8 @@ def find_lattice(distinct: npt.NDArray[np.float64]) -> Lattice | None:
     Returns
     -------
     Lattice or None
-        None when two or more scores have no common denominator up to `LARGEST_DENOMINATOR`.
+        None when two or more scores have no common denominator up to `LARGEST_DENOMINATOR`, or lie more than
+        2**41 steps apart.
     """
     if distinct.size == 1:
         return Lattice(Fraction(float(distinct[0])), Fraction(1), np.zeros(1, dtype=np.int64))
@@ -70,8 +74,12 @@ def find_lattice(distinct: npt.NDArray[np.float64]) -> Lattice | None:
     numerators = [fraction.numerator * (denominator // fraction.denominator) for fraction in fractions]
     least = numerators[0]
     stride = math.gcd(*(numerator - least for numerator in numerators)) or 1
-    units = np.array([(numerator - least) // stride for numerator in numerators], dtype=np.int64)
-    return Lattice(Fraction(least, denominator), Fraction(stride, denominator), units)
+    units = [(numerator - least) // stride for numerator in numerators]
+    if units[-1] > _LARGEST_UNIT:
+        return None
+    return Lattice(
+        Fraction(least, denominator), Fraction(stride, denominator), np.array(units, dtype=np.int64)
+    )
 
 
 def round_to_lattice(distinct: npt.NDArray[np.float64]) -> Lattice:

@@ -120,7 +120,7 @@ def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
     if not sample.varies():
         return Bounds("exact", [sample.mean()] * len(levels))
     if not sample.rational:
-        return f"The scores have no common denominator up to {LARGEST_DENOMINATOR:,}"
+        return f"The scores lie on no lattice with a denominator up to {LARGEST_DENOMINATOR:,}"
     too_fine = "The lattice of these scores is too fine for the exact method"
     if sample.sizes.size * lattice.units.size > _LARGEST_TABLE:
         return too_fine
@@ -136,7 +136,10 @@ def _exact_bounds(sample: Sample, levels: Sequence[float]) -> Bounds | str:
         return (
             f"Equal weights of strata of unequal sizes have no exact method below a level of {LOWEST_LEVEL:g}"
         )
-    ends, slack, steps = enclose(draws, levels)
+    enclosed = enclose(draws, levels)
+    if enclosed is None:
+        return too_fine
+    ends, slack, steps = enclosed
     weight = steps * sample.sizes.size
     most = int(lattice.units.max()) * weight
     # outward: the lower end for a lower bound, the upper end for an upper one

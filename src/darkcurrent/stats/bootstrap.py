@@ -130,10 +130,10 @@ def bootstrap(
     draws) is at least q. Scores with a common denominator up to 10,000 lie on a lattice, and the law of
     the resampled mean is a convolution of multinomials, which one FFT computes to rounding error [2]_.
     With equal weights of strata of unequal sizes the lattice of the mean may be too fine for that: each
-    stratum's law is then still exact, but their sum is put on a grid and the bounds are rounded outward
-    by at most ``resolution``, below 1e-4 for scores in [0, 1]. Scores on no lattice, or on one that is
-    too fine, are drawn by Monte Carlo instead, and ``reason`` says so. Scores on no lattice are rounded
-    to 40 bits, so that their sums are whole numbers on every machine.
+    stratum's law is then still exact, but their sum is put on a grid and the bounds are rounded outward by
+    at most ``resolution``, 1e-4 or less for scores 0, 1/2 and 1 in 25 strata or fewer. Scores on no
+    lattice, or on one that is too fine, are drawn by Monte Carlo instead, and ``reason`` says so. Scores on
+    no lattice are rounded to 40 bits, so that their sums are whole numbers on every machine.
 
     ``degenerate`` is one of: ``"empty"`` no items; ``"all-success"`` every score is 1; ``"all-failure"``
     every score is 0; ``"constant"`` every score is the same; ``"one-item-per-stratum"``;
@@ -197,7 +197,7 @@ def bootstrap_difference(
     Examples
     --------
     >>> bootstrap_difference([0.5, 1, 1, 1], [1, 1, 1, 0.5], None).interval
-    (-0.25, 0.25)
+    (-0.375, 0.375)
     """
     treated, base = check_scores(present, "present"), check_scores(absent, "absent")
     if treated.size != base.size:

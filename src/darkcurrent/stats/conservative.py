@@ -95,13 +95,13 @@ def conservative_lower(
     With scores scaled to x in [0, 1], weights w that average to 1 and a mean m under test, one bet of
     fixed size b(m) is laid on every item: the capital is E(m) = prod_i {1 + w_i b(m) (x_i - m)}. Its
     expectation is at most 1 when the true mean is at most m, by independence and the inequality of
-    arithmetic and geometric means, so P[E(m) >= 1 / level] <= level (Markov) [1]_. The bound is the
-    largest m that is so refuted; E falls as m rises. Any b fixed in advance is valid as long as no factor
-    can be negative. The one used, (q - m) / (m (1 - m)) with q the value above m where kl(q, m) = log(1 /
-    level) / sum_i w_i**2, makes E(m) the likelihood ratio of q to m when weights are equal and scores are
-    0 or 1. The bound is then Hoeffding's [2]_ in its entropy form, and is higher where scores lie
-    between. It is a product over items, so the order of rows does not matter, as it would for bets that
-    learn.
+    arithmetic and geometric means, so P[E(m) >= 1 / level] <= level (Markov) [1]_. The bound is the largest
+    m that is so refuted; every smaller m is then refuted too, as E falls when m rises. Any b fixed in
+    advance keeps the expectation as long as no factor can be negative. The one used, (q - m) / (m (1 - m))
+    with q the value above m where kl(q, m) = log(1 / level) / sum_i w_i**2, makes E(m) the likelihood ratio
+    of q to m when weights are equal and scores are 0 or 1. The bound is then Hoeffding's [2]_ in its
+    entropy form, and is higher where scores lie between. It is a product over items, so the order of rows
+    does not matter, as it would for bets that learn.
 
     References
     ----------
@@ -113,7 +113,7 @@ def conservative_lower(
     Examples
     --------
     >>> round(conservative_lower([1] * 89 + [0] * 13).lower, 3)
-    0.786
+    0.778
     """
     values = check_scores(scores)
     _, index = check_strata(strata, values.size)

@@ -208,8 +208,8 @@ def clone_power(
     Notes
     -----
     Exact, and conservative in Holm's factor as `clone_allowed` says: P[Bin(n, rate) <= allowed]. It supposes
-    that items are adverse independently and at one rate. At a rate of ``threshold`` it is the gate's error
-    rate, ``alpha / family`` at most.
+    that items are adverse independently and at one rate. At a rate of ``threshold`` it is at most
+    ``alpha / family``; a cell whose fellows pass errs more often, up to ``alpha``.
 
     Examples
     --------

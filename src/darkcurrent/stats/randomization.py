@@ -97,7 +97,8 @@ def randomization_test(
     tie is never decided by rounding. Outcomes without a common denominator up to 10,000 are rounded to 40 bits.
     Rows may come in any order: it changes no result, not even a drawn one.
 
-    The test is conditional on the items, on their places and on how often each sequence was used. It is exact
+    The test is conditional on the items, on their places and, with cohorts, on how often each sequence was used in
+    each. With probabilities it is not: those counts are drawn again too. It is exact
     for the sharp null only, see ``does_not_identify``.
 
     References
