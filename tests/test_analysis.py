@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 
 import pytest
+
+from darkcurrent.reports import markdown_report
+from darkcurrent.study import Study
 
 JUDGES = '''
 def number(prompt):
@@ -237,3 +241,24 @@ def test_two_analyses_of_one_study_are_the_same_bytes(planted):
     first = (study.folder / "analysis.json").read_bytes()
     study.analyze()
     assert (study.folder / "analysis.json").read_bytes() == first
+
+
+def test_a_stratum_of_one_item_is_named_in_the_result_and_in_words(planted):
+    study = planted(JUDGES, ["one_sided"], items=81, strata=("s",))
+    folder = study.folder
+    rows = (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    lone = [json.loads(rows[0]) | {"stratum": "alone"}, *map(json.loads, rows[1:])]
+    other = folder.parent / "other"
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("frozen"))
+    (other / "pairs.jsonl").write_text("\n".join(map(json.dumps, lone)), encoding="utf-8")
+    judge = (other / "judge.py").read_text(encoding="utf-8")
+    (other / "judge.py").write_text(
+        judge + "\none_sided = lambda p, a, b: good(p, a, b) if number(p) % 2 else 'tie'\n"
+    )
+    study = Study(other)
+    study.freeze()
+    _run(study)
+    result, cell = _cell(study, "one_sided")
+    assert (cell.signal.method, cell.signal.caveat) == ("exact", "single-item-stratum")
+    assert "A stratum with one item adds no variation" in markdown_report(result)
+    assert cell.signal.bounds["exact"] == cell.signal.lower

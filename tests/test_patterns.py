@@ -92,6 +92,7 @@ def test_the_table_says_what_classify_says(ab, ba):
 def test_a_missing_a_doubled_an_ambiguous_and_an_unswapped_call_make_a_pair_incomplete():
     assert _patterns(_call("AB", "A")) == ["incomplete"]
     assert _patterns(_call("AB", "A"), _call("AB", "A"), _call("BA", "B")) == ["incomplete"]
+    assert _patterns(_call("AB", "A"), _call("BA", "B"), _call("BA", "B")) == ["incomplete"]
     assert _patterns(_call("AB", "A"), _call("BA", None, ending="ambiguous")) == ["incomplete"]
     # Both calls show the same slots, so that the "reverse" is none: two half pairs and no whole one.
     assert set(_patterns(_call("AB", "A"), _call("BA", "A", swapped=False))) == {"incomplete"}

@@ -295,21 +295,25 @@ def _signal(calls: pl.DataFrame, held: bool, declared: Declared) -> SignalResult
     # A recorded call without a reply is no success either: it stays in the denominator.
     scores = calls.group_by("item", "stratum", maintain_order=True).agg(score=pl.col("success").mean())
     by_stratum = scores.group_by("stratum").agg(items=pl.len(), mean=pl.col("score").mean()).sort("stratum")
-    arguments: dict[str, Any] = {"weights": table.weights}
+    arguments: dict[str, Any] = {"weights": table.weights, "draws": table.draws, "seed": table.seed}
     values, strata = scores["score"].to_numpy(), scores["stratum"].to_list()
     exact = bootstrap(values, strata, method="exact", **arguments)
-    drawn = bootstrap(values, strata, method="monte-carlo", draws=table.draws, seed=table.seed, **arguments)
+    drawn = bootstrap(values, strata, method="monte-carlo", **arguments)
     return SignalResult(
         items=items,
         mean=exact.mean,
         lower=exact.lower,
         interval=exact.interval,
         bounds={
-            "exact": exact.lower,
+            # Where the scores lie on no lattice, what was asked for as exact was drawn: it is not called exact.
+            "exact": exact.lower if exact.method == "exact" else None,
             "monte-carlo": drawn.lower,
             "conservative": conservative_lower(values, strata, weights=table.weights).lower,
         },
+        method=exact.method,
         degenerate=exact.degenerate,
+        caveat=exact.caveat,
+        remark=exact.reason,
         gate=utility_gate(exact.lower, gates.utility_threshold),
         reason=(declared.ungraded or "no `gates.utility_threshold` is declared")
         if gates.utility_threshold is None

@@ -176,6 +176,9 @@ class SignalResult(Record):
     bounds : dict
         The lower bound by each method: `exact` and `monte-carlo` resample the items' scores; `conservative` makes
         no such assumption and holds for any independent scores between 0 and 1.
+    method, degenerate, caveat, remark : str or None
+        How `lower` was computed, what makes its interval have no width, what makes it too narrow, and a sentence
+        on these.
     orders : dict
         By order of presentation, `AB` and `BA`.
     places : dict
@@ -187,7 +190,10 @@ class SignalResult(Record):
     lower: float | None = None
     interval: tuple[float, float] | None = None
     bounds: dict[str, float | None] = Field(default_factory=dict)
+    method: str | None = None
     degenerate: str | None = None
+    caveat: str | None = None
+    remark: str | None = None
     gate: Gate
     reason: str | None = None
     orders: dict[str, OrderResult]

@@ -173,6 +173,8 @@ def _utility_words(cell: CellResult, analysis: Analysis) -> str:
     text += ")"
     if signal.degenerate is not None:
         text += f"; {_DEGENERATE}"
+    elif signal.remark is not None:
+        text += f"; note: {signal.remark.removesuffix('.')}"
     first, second = signal.places["first"], signal.places["second"]
     if first.n and second.n and abs(first.success / first.n - second.success / second.n) >= 0.1:
         text += f"; by place: {share(first.success, first.n)} where it stood first"
