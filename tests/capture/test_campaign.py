@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from darkcurrent.canonical import digest_bytes
+from darkcurrent.capture import asking, campaign_state
 from darkcurrent.capture import campaign as campaign_module
-from darkcurrent.capture import campaign_state
 from darkcurrent.capture.journal import Journal
 from darkcurrent.errors import CaptureError
 from darkcurrent.judges.base import RequestFailed
@@ -338,7 +338,8 @@ def test_the_deadline_counts_over_all_runs(tmp_path, clock):
 
 def test_a_clock_on_the_wall_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
     times = iter(range(1000, 0, -1))
-    monkeypatch.setattr(campaign_module, "_now", lambda: f"2026-01-01T00:00:{next(times):04d}")
+    for module in (campaign_module, asking):
+        monkeypatch.setattr(module, "now", lambda: f"2026-01-01T00:00:{next(times):04d}")
     capture = Capture(tmp_path, 3)
     assert capture.run() == "COMPLETE"
     elapsed = [row.elapsed_ms for row in capture.rows((Intent, Terminal))]

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from darkcurrent.capture import campaign_state, journal, read_journal
+from darkcurrent.capture import campaign_state, read_journal
 from darkcurrent.capture.campaign import Campaign
 from darkcurrent.capture.journal import Journal
 from darkcurrent.protocol.model import CaptureTable
@@ -66,7 +66,7 @@ def capture(folder: Path, in_flight: int, kill: tuple[str, int] | None) -> None:
 
 def kill_at(moment: str, number: int) -> None:
     """Have this process end itself by SIGKILL before, within or after its n-th commit."""
-    commit, append, count = Journal.commit, journal._append, 0
+    commit, append, count = Journal.commit, Journal._append, 0
 
     def die() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -88,7 +88,7 @@ def kill_at(moment: str, number: int) -> None:
         return chain
 
     Journal.commit = killing_commit  # type: ignore[method-assign]
-    journal._append = killing_append
+    Journal._append = killing_append  # type: ignore[method-assign]
 
 
 def in_child(folder: Path, in_flight: int, kill: tuple[str, int] | None) -> int:

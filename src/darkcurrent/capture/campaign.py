@@ -10,22 +10,22 @@ import asyncio
 import time
 from bisect import insort
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime
-from math import ceil
 from typing import Literal
 
 from darkcurrent.canonical import digest_bytes
+from darkcurrent.capture.asking import Asker, Ending, now
 from darkcurrent.capture.journal import Journal
-from darkcurrent.capture.limits import Budget, Pacing, is_refusal
+from darkcurrent.capture.limits import Budget, Pacing
+from darkcurrent.capture.rows import Row
 from darkcurrent.capture.state import CampaignState, Progress, campaign_state
-from darkcurrent.judges.base import Judge, Reply, RequestFailed
+from darkcurrent.judges.base import Judge
 from darkcurrent.protocol.model import CaptureTable
 from darkcurrent.records import Call, Event, Intent, RequestRefusal, Retry, Terminal
 
 __all__ = ["Campaign"]
 
-Ending = Terminal | RequestRefusal
 Sending = Intent | Retry
 
 
@@ -74,12 +74,12 @@ class Campaign:
         self._judge = judge
         self._journal = journal
         self._table = table
-        self._served = served
         self._is_invalid = is_invalid
         self._invalid_allowed = invalid_ceiling * len(calls)
         self._on_progress = on_progress
         self._pacing = Pacing(seed)
         self._refusals = dict(journal.summary.refusals)
+        self._asker = Asker(judge, table, served, self._pacing, self._refusals, self._elapsed_ms)
         self._budget = budget
         self._invalid = invalid_before
         self._ambiguous = len(journal.summary.ambiguous)
@@ -87,6 +87,9 @@ class Campaign:
         self._started = time.monotonic()
         self._stop: Event | None = None
         self._stop_written = False
+        self._ended: list[Ending] = []
+        """What is not on disk yet."""
+        self._writer = ThreadPoolExecutor(1) if table.in_flight > 1 else None
         self._pause = False
         self._news = asyncio.Event()
         """A call has ended, or a person wants a pause."""
@@ -107,10 +110,14 @@ class Campaign:
         self._journal.commit([self._event("opened", dict(opened))])
         self._charge_earlier_runs()
         self._report()
-        for block in self._blocks():
-            await self._run_block(block)
-            if self._stop or self._pause:
-                break
+        try:
+            for block in self._blocks():
+                await self._run_block(block)
+                if self._stop or self._pause:
+                    break
+        finally:
+            if self._writer is not None:
+                self._writer.shutdown()
         if self._pause and not self._stop:
             self._journal.commit([self._event("paused", {})])
         return campaign_state(self._journal.summary, len(self._calls))
@@ -137,27 +144,24 @@ class Campaign:
 
     async def _run_block(self, waiting: list[Call]) -> None:
         flying: dict[asyncio.Task[Ending], Call] = {}
-        ended: list[Ending] = []
         try:
             while True:
                 left = self._pacing.seconds_left()  # taken before the requests: where it is 0, they are sent
                 requests = self._next_requests(waiting, len(flying))
-                self._write_down(ended, [sent for _, sent, _ in requests])
-                ended = []
+                await self._write_down([sent for _, sent, _ in requests])
                 for call, sent, request in requests:
-                    task = asyncio.create_task(self._ask(sent.call_id, request))
-                    task.add_done_callback(lambda _: self._news.set())
-                    flying[task] = call
+                    flying[asyncio.create_task(self._ask(sent.call_id, request))] = call
                 self._report()
                 if not flying and (not waiting or self._stop or self._pause):
                     return
                 await self._wait_for_news(left if waiting else 0.0)
                 for task in [task for task in flying if task.done()]:
-                    ended.append(task.result())
+                    ending = task.result()
+                    self._ended.append(ending)
                     call = flying.pop(task)
-                    if isinstance(ended[-1], RequestRefusal):
+                    if isinstance(ending, RequestRefusal):
                         insort(waiting, call, key=lambda call: -call.position)
-                    self._look_at(ended[-1])
+                    self._look_at(ending)
         except BaseException as error:
             # Answers that are here, or still come, are written down whatever went wrong. Only a second Ctrl-C
             # (a cancellation) does not wait for those that are on their way.
@@ -166,10 +170,11 @@ class Campaign:
                     await asyncio.wait(flying)
             finally:
                 late = [task.result() for task in flying if task.done() and not _went_wrong(task)]
-                self._write_down([*ended, *late], [])
+                self._ended += late
+                await self._write_down([])
                 for ending in late:
                     self._look_at(ending)
-                self._write_down([], [])
+                await self._write_down([])
             raise
         finally:
             for task in flying:
@@ -178,16 +183,37 @@ class Campaign:
 
     async def _wait_for_news(self, left: float) -> None:
         """Wait until a call ends, a person wants a pause, or a service that refused may be asked again."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(left or None):
-                await self._news.wait()
+        if left:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), left)
+        else:
+            await self._news.wait()
         self._news.clear()
 
-    def _write_down(self, ended: list[Ending], sent: list[Sending]) -> None:
-        """Commit how calls ended, that the campaign stops (with the terminal that caused it), and what is sent next."""
+    async def _write_down(self, sent: list[Sending]) -> None:
+        """Commit how calls ended, that the campaign stops (with the terminal that caused it), and what is sent next.
+
+        With several calls in flight this is done in a thread: replies come in while the disk is waited for.
+        """
         stop = [self._stop] if self._stop and not self._stop_written else []
-        self._journal.commit([*ended, *stop, *sent])
-        self._stop_written = self._stop is not None
+        rows = [*self._ended, *stop, *sent]
+        if self._writer is None or not rows:
+            self._commit(rows)
+            return
+        writing = asyncio.get_running_loop().run_in_executor(self._writer, self._commit, rows)
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # What is being written is written; only then may anything else be.
+            while not writing.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([writing])
+            raise
+
+    def _commit(self, rows: list[Row]) -> None:
+        self._journal.commit(rows)
+        self._ended.clear()
+        self._stop_written = self._stop_written or any(row is self._stop for row in rows)
 
     def _next_requests(self, waiting: list[Call], flying: int) -> list[tuple[Call, Sending, bytes]]:
         requests: list[tuple[Call, Sending, bytes]] = []
@@ -218,87 +244,16 @@ class Campaign:
         """Return the record that a call is about to be sent: for the first time, or after its last refusal."""
         number = self._refusals.get(call_id)
         if number is not None:
-            return Retry(call_id=call_id, number=number, at=_now(), elapsed_ms=self._elapsed_ms())
+            return Retry(call_id=call_id, number=number, at=now(), elapsed_ms=self._elapsed_ms())
         return Intent(
-            call_id=call_id, at=_now(), elapsed_ms=self._elapsed_ms(), request_sha256=digest_bytes(request)
+            call_id=call_id, at=now(), elapsed_ms=self._elapsed_ms(), request_sha256=digest_bytes(request)
         )
 
     async def _ask(self, call_id: str, request: bytes) -> Ending:
-        left = self._table.deadline_minutes * 60 - self._elapsed_ms() / 1000
-        timeout = min(self._table.timeout_seconds, max(left, 0.001))
-        started = time.perf_counter()
         try:
-            reply = await self._judge.ask(request, timeout)
-        except RequestFailed as failure:
-            if self._table.on_rate_limit == "wait" and is_refusal(failure):
-                return self._refused(call_id, failure)
-            return Terminal(
-                call_id=call_id,
-                at=_now(),
-                elapsed_ms=self._elapsed_ms(),
-                status="failed",
-                # A time-out that the deadline cut short says nothing of the service.
-                reason="deadline"
-                if failure.reason == "timeout" and timeout < self._table.timeout_seconds
-                else "transport",
-                detail=f"{failure.reason}: {failure.detail}",
-                http_status=failure.http_status,
-                latency_ms=_ms_since(started),
-                body=failure.body,
-            )
-        return self._answered(call_id, reply, _ms_since(started))
-
-    def _refused(self, call_id: str, failure: RequestFailed) -> RequestRefusal:
-        number = self._refusals.get(call_id, 0) + 1
-        return RequestRefusal(
-            call_id=call_id,
-            number=number,
-            at=_now(),
-            elapsed_ms=self._elapsed_ms(),
-            reason=failure.reason,
-            detail=failure.detail,
-            http_status=failure.http_status,
-            retry_after=failure.retry_after,
-            wait_ms=ceil(self._pacing.refused(call_id, number, failure.retry_after) * 1000),
-        )
-
-    def _answered(self, call_id: str, reply: Reply, latency_ms: float) -> Terminal:
-        reason = detail = None
-        if reply.refused:
-            said = f": {reply.said}" if reply.said else ""
-            reason, detail = "request-refused", f"the server answered HTTP {reply.http_status}{said}"
-        elif reply.oversize:
-            reason, detail = (
-                "reply-too-large",
-                f"the reply is longer than {self._table.max_reply_bytes} bytes and was cut off",
-            )
-        elif reply.served_model not in self._served:
-            named = "no model" if reply.served_model is None else ascii(reply.served_model)
-            reason, detail = (
-                "mismatched-model",
-                f"the reply names {named}, declared are {', '.join(self._served)}",
-            )
-        elif reply.objection is not None:
-            reason, detail = "mismatched-model", reply.objection
-        return Terminal(
-            call_id=call_id,
-            at=_now(),
-            elapsed_ms=self._elapsed_ms(),
-            status="refused" if reply.refused else "answered",
-            reason=reason,
-            detail=detail,
-            http_status=reply.http_status,
-            text=reply.text,
-            finish=reply.finish,
-            served_model=reply.served_model,
-            fingerprint=reply.fingerprint,
-            gateway=reply.gateway,
-            reasoning=reply.reasoning,
-            prompt_tokens=reply.prompt_tokens,
-            completion_tokens=reply.completion_tokens,
-            latency_ms=latency_ms,
-            body=reply.body,
-        )
+            return await self._asker.ask(call_id, request)
+        finally:
+            self._news.set()
 
     def _look_at(self, ending: Ending) -> None:
         """Decide whether the campaign has to stop because of how a call ended."""
@@ -351,7 +306,7 @@ class Campaign:
         return self._spent_ms + int((time.monotonic() - self._started) * 1000)
 
     def _event(self, kind: Literal["opened", "stopped", "paused"], detail: dict[str, object]) -> Event:
-        return Event(at=_now(), elapsed_ms=self._elapsed_ms(), kind=kind, detail=detail)
+        return Event(at=now(), elapsed_ms=self._elapsed_ms(), kind=kind, detail=detail)
 
     def _report(self) -> None:
         """Show how far the campaign is: only what is on disk counts as done."""
@@ -362,11 +317,3 @@ class Campaign:
 
 def _went_wrong(task: asyncio.Task[Ending]) -> bool:
     return task.cancelled() or task.exception() is not None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _ms_since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 3)

@@ -35,8 +35,8 @@ _REPLIES = """
 SELECT text, finish, reasoning, count(*) FROM terminal WHERE reason IS NULL GROUP BY text, finish, reasoning
 """
 _REASONS = "SELECT count(*) FROM terminal WHERE reason IS NOT NULL"
-_EVENTS = f"SELECT {', '.join(Event.model_fields)} FROM event ORDER BY seq"  # noqa: S608 - names of our own
-_LAST = "SELECT elapsed_ms FROM {table} ORDER BY seq DESC LIMIT 1"
+_EVENTS = f"SELECT {', '.join(Event.model_fields)} FROM event ORDER BY rowid"  # noqa: S608 - names of our own
+_LAST = "SELECT elapsed_ms FROM {table} ORDER BY rowid DESC LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)

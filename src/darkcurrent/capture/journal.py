@@ -16,10 +16,14 @@ from typing import Any
 
 from darkcurrent.canonical import canonical_json, digest_bytes
 from darkcurrent.capture.reading import JournalSummary, cannot, check_header, read_rows
-from darkcurrent.capture.rows import FORMAT, TABLE_OF, Row, link, schema, to_columns
+from darkcurrent.capture.rows import FORMAT, INSERTIONS, TABLE_OF, Row, link, schema, to_columns
 from darkcurrent.errors import CaptureError, DarkcurrentError, IntegrityError
 
 __all__ = ["Journal"]
+
+_CHECKPOINT_PAGES = 4000
+"""How many pages of 4 KB gather in the write-ahead log before they are moved into the file, which costs two more
+waits for the disk."""
 
 
 class Journal:
@@ -50,7 +54,8 @@ class Journal:
         try:
             if not path.exists():
                 _create(path, header)
-            connection = sqlite3.connect(path, isolation_level=None, timeout=5)
+            # Used from one thread at a time, which need not be the one that opened it.
+            connection = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
         except sqlite3.DatabaseError as error:
             raise cannot("written", path, error) from error
         except OSError as error:
@@ -61,6 +66,7 @@ class Journal:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             summary, seq, chain = read_rows(connection, path, None)
             check_header(path, summary.header, header)
         except sqlite3.DatabaseError as error:
@@ -88,7 +94,7 @@ class Journal:
             self._connection.execute("BEGIN IMMEDIATE")
             for row in rows:
                 seq += 1
-                chain = _append(self._connection, row, seq, chain)
+                chain = self._append(row, seq, chain)
             self._connection.execute("COMMIT")
         except sqlite3.IntegrityError as error:
             raise IntegrityError(
@@ -103,6 +109,13 @@ class Journal:
         self._seq, self._chain = seq, chain
         for row in rows:
             self.summary.add(row)
+
+    def _append(self, row: Row, seq: int, chain: str) -> str:
+        table = TABLE_OF[type(row)]
+        values = to_columns(row)
+        chain = link(chain, seq, table, values)
+        self._connection.execute(INSERTIONS[table], (seq, seq, *values.values(), chain))
+        return chain
 
     def close(self) -> None:
         """Close the file. SQLite moves what is in the write-ahead log into it, unless somebody is reading."""
@@ -126,15 +139,3 @@ def _create(path: Path, header: dict[str, Any]) -> None:
         descriptor = os.open(folder, os.O_RDONLY)
         os.fsync(descriptor)
         os.close(descriptor)
-
-
-def _append(connection: sqlite3.Connection, row: Row, seq: int, chain: str) -> str:
-    table = TABLE_OF[type(row)]
-    values = to_columns(row)
-    chain = link(chain, seq, table, values)
-    names = ["seq", *values, "chain"]
-    marks = ", ".join("?" * len(names))
-    # The names are our own, never a reply's.
-    statement = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"  # noqa: S608
-    connection.execute(statement, (seq, *values.values(), chain))
-    return chain

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from heapq import merge
 from pathlib import Path
 from typing import Any
 
@@ -227,16 +228,18 @@ def read_rows(
 
 def _in_order(connection: sqlite3.Connection) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of all tables by their number."""
-    places = " UNION ALL ".join(f"SELECT seq, '{table}' FROM {table}" for table in TABLES)  # noqa: S608 - names of our own
-    rows = {table: _rows(connection, table) for table in TABLES}
-    for _, table in connection.execute(f"{places} ORDER BY 1"):
-        yield table, next(rows[table])
+    return merge(*(_rows(connection, table) for table in TABLES), key=_number)
 
 
-def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
-    cursor = connection.execute(f"SELECT * FROM {table} ORDER BY seq")  # noqa: S608 - names of our own
+def _number(row: tuple[str, dict[str, Any]]) -> int:
+    number = row[1].get("seq")
+    return number if isinstance(number, int) else -1  # edited: it will not be the number that is expected
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    cursor = connection.execute(f"SELECT * FROM {table} ORDER BY rowid")  # noqa: S608 - names of our own
     names = [column[0] for column in cursor.description]
-    return (dict(zip(names, values, strict=True)) for values in cursor)
+    return ((table, dict(zip(names, values, strict=True))) for values in cursor)
 
 
 def cannot(verb: str, path: Path, error: sqlite3.DatabaseError) -> CaptureError | IntegrityError:

@@ -9,7 +9,18 @@ from typing import Any, TypeVar
 from darkcurrent.canonical import text_bytes
 from darkcurrent.records import Event, Intent, Record, RequestRefusal, Retry, Terminal
 
-__all__ = ["FORMAT", "TABLES", "TABLE_OF", "Row", "from_columns", "link", "schema", "text_of", "to_columns"]
+__all__ = [
+    "FORMAT",
+    "INSERTIONS",
+    "TABLES",
+    "TABLE_OF",
+    "Row",
+    "from_columns",
+    "link",
+    "schema",
+    "text_of",
+    "to_columns",
+]
 
 R = TypeVar("R", bound=Record)
 
@@ -50,9 +61,9 @@ def schema() -> list[str]:
     for table, kind in TABLES.items():
         columns = [f"{name} {_SQL_TYPES.get(name, '')}".strip() for name in kind.model_fields]
         keys = [_KEYS[table]] if table in _KEYS else []
-        parts.append(
-            f"CREATE TABLE {table} ({', '.join(['seq INTEGER NOT NULL UNIQUE', *columns, 'chain TEXT NOT NULL', *keys])})"
-        )
+        # `seq` is the rowid as well: its order and its uniqueness cost no index, which each commit would write.
+        content = ", ".join(["seq INTEGER NOT NULL", *columns, "chain TEXT NOT NULL", *keys])
+        parts.append(f"CREATE TABLE {table} ({content})")
     for table in ("header", *TABLES):
         for verb in ("UPDATE", "DELETE"):
             parts.append(
@@ -67,16 +78,31 @@ def schema() -> list[str]:
     return parts
 
 
+def _insertion(table: str) -> str:
+    names = ["rowid", "seq", *TABLES[table].model_fields, "chain"]
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608 - our own
+
+
+INSERTIONS = {table: _insertion(table) for table in TABLES}
+"""The statement that adds a row to a table; its values are `seq` twice, the columns, and the link."""
+
+
 def to_columns(row: Row) -> dict[str, Any]:
     """Return the columns of a record as SQLite keeps them, without `seq` and `chain`."""
-    return {name: _to_column(value) for name, value in row}
+    return {
+        name: value if type(value) in _AS_THEY_ARE else _to_column(value)
+        for name, value in row.__dict__.items()
+    }
+
+
+_AS_THEY_ARE = {int, float, bytes, type(None)}
 
 
 def _to_column(value: Any) -> Any:
     """Return a value as SQLite keeps it. A text with a lone surrogate, which TEXT cannot hold, becomes a BLOB."""
     if isinstance(value, dict):
         return json.dumps(value, sort_keys=True)
-    if isinstance(value, str):
+    if isinstance(value, str) and not value.isascii():
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
@@ -86,13 +112,12 @@ def _to_column(value: Any) -> Any:
 
 def link(chain: str, seq: int, table: str, values: dict[str, Any]) -> str:
     """Return the next link: the digest of the link before it and of the row, each field with its type and length."""
-    parts = hashlib.sha256(f"{chain}\n{seq}\n{table}".encode())
+    parts = [f"{chain}\n{seq}\n{table}".encode()]
     for name, value in values.items():
         # A text is taken as its bytes; its `repr` would depend on the Unicode tables of the Python that runs.
-        data = value if isinstance(value, bytes) else str(value).encode("utf-8")
-        parts.update(f"\n{name}:{type(value).__name__}:{len(data)}:".encode())
-        parts.update(data)
-    return parts.hexdigest()
+        data = value if isinstance(value, bytes) else str(value).encode()
+        parts += (f"\n{name}:{type(value).__name__}:{len(data)}:".encode(), data)
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def text_of(value: Any) -> Any:

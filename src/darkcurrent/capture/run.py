@@ -9,10 +9,10 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 from darkcurrent._version import __version__
+from darkcurrent.capture.asking import now
 from darkcurrent.capture.campaign import Campaign
 from darkcurrent.capture.journal import Journal
 from darkcurrent.capture.limits import Budget
@@ -175,13 +175,9 @@ def close_campaign(study: Path, frozen: Frozen, configuration: Configuration, re
         if campaign_state(journal.summary, scheduled) in OPEN:
             detail = {"state": "HELD_EARLY", "why": f"closed by a person: {reason}"}
             journal.commit(
-                [Event(at=_now(), elapsed_ms=journal.summary.elapsed_ms, kind="stopped", detail=detail)]
+                [Event(at=now(), elapsed_ms=journal.summary.elapsed_ms, kind="stopped", detail=detail)]
             )
         return campaign_state(journal.summary, scheduled)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _header(frozen: Frozen, configuration: Configuration) -> dict[str, str]:
