@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from typing import Any, ClassVar, TypeVar
 
 from darkcurrent.canonical import digest_text
@@ -35,9 +36,9 @@ class _OllamaServer(HttpJudge[O]):
             self._cannot(f"`options.{name}` of `decoder.extra`", "the request has this option already")
         return {"stream": False, "truncate": False, "shift": False, **self.think(), "options": options | more}
 
+    @abstractmethod
     def think(self) -> dict[str, Any]:
         """Return the switch for thinking."""
-        raise NotImplementedError
 
     def extra(self) -> dict[str, Any]:
         """Return the further fields beside the options."""
