@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
 from contextlib import closing
 
 import pytest
@@ -292,6 +294,38 @@ def test_a_disk_that_stays_full_sends_nothing_more(tmp_path):
     assert 0 < len(capture.summary.ambiguous) <= 2
     capture.run(ScriptedJudge())
     assert set(capture.judge.asked).isdisjoint(asked)
+
+
+def test_a_cancellation_in_the_middle_of_a_commit_waits_for_it(tmp_path):
+    """Ctrl-C twice while the disk is slow: what is being written is written, once, and nothing else meanwhile."""
+    capture = Capture(tmp_path, 8, judge=ScriptedJudge(lambda name: later(1, reply())), in_flight=2)
+
+    def during(capture, journal):
+        loop, task, real = asyncio.get_running_loop(), asyncio.current_task(), journal.commit
+        writing = threading.Lock()
+
+        def slow(rows):
+            assert writing.acquire(blocking=False), "two writers at once"
+            if len(journal.summary.terminals) == 2:
+                loop.call_soon_threadsafe(task.cancel)
+                time.sleep(0.2)
+                loop.call_soon_threadsafe(task.cancel)
+                time.sleep(0.2)
+            real(rows)
+            writing.release()
+
+        journal.commit = slow
+
+    with pytest.raises(asyncio.CancelledError):
+        capture.run(during=during)
+    asked, summary = list(capture.judge.asked), capture.summary
+    assert capture.prompts(summary.terminals) == {prompt(n) for n in range(4)}, (
+        "answers that were here are kept"
+    )
+    assert capture.prompts(summary.ambiguous) == {prompt(4), prompt(5)}, "written as about to be sent"
+    assert asked == [prompt(n) for n in range(4)]
+    assert capture.run(ScriptedJudge()) == "PARTIAL_HOLD_TRANSPORT"
+    assert capture.judge.asked == [prompt(6), prompt(7)]
 
 
 def test_a_fault_of_our_own_loses_no_answer(tmp_path):
