@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Literal
 
 __all__ = [
+    "HELD",
     "HOLM_LEVEL",
     "Gate",
     "Joint",
@@ -24,6 +25,9 @@ Gate = Literal["PASS", "MISS", "HOLD", "NOT GRADED"]
 Joint = Literal[
     "both gates pass", "clone gate only", "utility gate only", "neither gate", "HOLD", "NOT GRADED"
 ]
+
+HELD = "the campaign is HOLD"
+"""The reason that a number of a held campaign is not given."""
 
 HOLM_LEVEL = 0.05
 """What the Holm-adjusted p of a clone gate may be at most."""

@@ -14,7 +14,7 @@ from darkcurrent.batteries import load_battery
 from darkcurrent.batteries.pairs import read_pairs
 from darkcurrent.errors import BatteryError
 from darkcurrent.protocol import parse_protocol
-from darkcurrent.protocol.model import PairsBattery, PairsColumns
+from darkcurrent.protocol.batteries import PairsBattery, PairsColumns
 from darkcurrent.study import Study
 
 ROW = {"id": "i", "prompt": "p", "chosen": "good", "rejected": "bad"}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from darkcurrent.batteries.edges import with_edge_controls
 from darkcurrent.errors import BatteryError
-from darkcurrent.protocol.model import PairsBattery, Protocol
+from darkcurrent.protocol.batteries import PairsBattery
+from darkcurrent.protocol.model import Protocol
 from darkcurrent.records import Battery
 
 __all__ = ["load_battery"]

@@ -11,7 +11,7 @@ from darkcurrent.batteries.edges import null_stratum_of
 from darkcurrent.batteries.rows import read_rows, shown
 from darkcurrent.canonical import digest_text
 from darkcurrent.errors import BatteryError
-from darkcurrent.protocol.model import PairsBattery, PairsColumns
+from darkcurrent.protocol.batteries import PairsBattery, PairsColumns
 from darkcurrent.records import Battery, Comparison, Item, Refusal
 
 __all__ = ["read_pairs"]

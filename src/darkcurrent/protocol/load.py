@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from darkcurrent.errors import ProtocolError
+from darkcurrent.protocol.batteries import FiniteCodeBattery, PairsBattery
 from darkcurrent.protocol.configurations import (
     AnthropicConfiguration,
     FunctionConfiguration,
@@ -27,7 +28,7 @@ from darkcurrent.protocol.configurations import (
     VllmRawConfiguration,
 )
 from darkcurrent.protocol.lines import line_of
-from darkcurrent.protocol.model import FiniteCodeBattery, PairsBattery, Protocol
+from darkcurrent.protocol.model import Protocol
 
 __all__ = ["load_protocol", "parse_protocol"]
 

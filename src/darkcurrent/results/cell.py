@@ -1,11 +1,8 @@
-"""The result of an analysis: what `analysis.json` holds, field by field.
-
-Numbers are finite or null; where one is null, `reason` beside it says why.
-"""
+"""A cell's result: one configuration under one criterion."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -13,102 +10,14 @@ from darkcurrent.gates import Gate, Joint
 from darkcurrent.records import NullStratum, Record
 
 __all__ = [
-    "SCHEMA_NAME",
-    "Analysis",
-    "AnalysisState",
-    "CampaignResult",
-    "CampaignState",
     "CellResult",
     "CloneResult",
-    "ContractReading",
-    "FamilyResult",
     "OrderResult",
     "RetestResult",
     "SignalResult",
     "StratumResult",
     "VerdictCounts",
 ]
-
-SCHEMA_NAME = "darkcurrent/analysis/1"
-
-CampaignState = Literal["COMPLETE", "HOLD", "NOT GRADED"]
-AnalysisState = Literal["COMPLETE", "PARTIAL", "HOLD", "NOT GRADED"]
-
-
-class ContractReading(Record):
-    """What another contract, with its default options, would have read in a campaign's kept replies.
-
-    It describes replies to a prompt that asked for another form. No gate looks at it.
-
-    Attributes
-    ----------
-    replies : int
-        Kept replies, all read again.
-    accepted : int
-        Those in which this contract reads a verdict.
-    gained, lost, flipped : int
-        Calls whose verdict would be new, gone, or another one.
-    changed : int
-        Their sum.
-    evaluable : bool or None
-        Whether the campaign could be evaluated under this contract; None where nothing was scheduled.
-    sentence : str or None
-        The same in words, where the campaign is HOLD and would not be.
-    """
-
-    contract: str
-    replies: int
-    accepted: int
-    changed: int
-    gained: int
-    lost: int
-    flipped: int
-    evaluable: bool | None
-    sentence: str | None = None
-
-
-class CampaignResult(Record):
-    """One configuration's calls as a whole.
-
-    Attributes
-    ----------
-    state : str
-        `COMPLETE` where the campaign may be evaluated, else `HOLD`, and `reasons` says why. `NOT GRADED` where
-        nothing was scheduled before the first call.
-    capture : str
-        How far the capture is, e.g. `INTERRUPTED` or `HELD_EARLY`; `IMPORTED` where others recorded it.
-    stopped : str or None
-        Why the capture ended before its last call.
-    scheduled, terminal, invalid, ambiguous, missing : int
-        Counts of calls; `invalid` counts those with an ending and no valid verdict.
-    invalid_by_reason : dict
-        The same, by reason.
-    basis : str or None
-        Whether who answered is a `verified digest` or a `service's declaration`.
-    prompt_tokens, completion_tokens : int or None
-        Sums over the calls that report them.
-    usage_unknown : int
-        Terminal calls that do not report their tokens.
-    """
-
-    configuration: str
-    state: CampaignState
-    capture: str
-    stopped: str | None
-    scheduled: int
-    terminal: int
-    invalid: int
-    ambiguous: int
-    missing: int
-    invalid_by_reason: dict[str, int]
-    reasons: list[str]
-    basis: str | None
-    served_models: list[str]
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    usage_unknown: int
-    latency_ms_median: float | None
-    sensitivity: list[ContractReading] = Field(default_factory=list)
 
 
 class CloneResult(Record):
@@ -251,51 +160,3 @@ class CellResult(Record):
     patterns: dict[str, dict[str, int]]
     retest: RetestResult | None = None
     joint: Joint
-
-
-class FamilyResult(Record):
-    """One family of randomization tests of one configuration.
-
-    Attributes
-    ----------
-    family : str
-        `criterion`, `order and criterion x order`, or `clone-criterion`.
-    reason : str
-        Why it is not graded.
-    """
-
-    configuration: str
-    family: str
-    gate: Gate
-    reason: str
-
-
-class Analysis(Record):
-    """A whole study.
-
-    Attributes
-    ----------
-    state : str
-        `COMPLETE` where every campaign may be evaluated, `HOLD` where none may, else `PARTIAL`; `NOT GRADED`
-        where nothing was scheduled before the first call.
-    battery : dict
-        What was shown: source, items, strata, flagged items.
-    gates, method : dict
-        The declared thresholds, and how utility is resampled.
-    software : dict
-        Versions that the numbers were computed with.
-    """
-
-    schema_name: str = Field(default=SCHEMA_NAME, alias="schema")
-    study: str
-    title: str
-    study_digest: str
-    state: AnalysisState
-    battery: dict[str, Any]
-    gates: dict[str, Any]
-    method: dict[str, Any]
-    campaigns: list[CampaignResult]
-    cells: list[CellResult]
-    tests: list[FamilyResult]
-    risk: dict[str, Any]
-    software: dict[str, str]

@@ -1,0 +1,32 @@
+"""Small expressions that every part of an analysis uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+__all__ = ["Key", "count", "of", "rounded", "total"]
+
+Key = tuple[str, str]
+"""A cell: configuration and criterion."""
+
+
+def of(frame: pl.DataFrame, **values: str) -> pl.DataFrame:
+    """Return the rows in which each named column has the given value."""
+    return frame.filter([pl.col(name) == value for name, value in values.items()])
+
+
+def count(flags: pl.Series) -> int:
+    """Count what is true; null is not."""
+    return int(flags.sum())
+
+
+def total(counts: pl.Series) -> int | None:
+    """Sum what is known; None where nothing is."""
+    return int(counts.sum()) if counts.null_count() < counts.len() else None
+
+
+def rounded(value: Any) -> float | None:
+    """Round for people; None stays None."""
+    return None if value is None else round(float(value), 3)

@@ -1,0 +1,35 @@
+"""The result of an analysis: what `analysis.json` holds, field by field.
+
+Numbers are finite or null; where one is null, `reason` beside it says why.
+"""
+
+from __future__ import annotations
+
+from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading
+from darkcurrent.results.cell import (
+    CellResult,
+    CloneResult,
+    OrderResult,
+    RetestResult,
+    SignalResult,
+    StratumResult,
+    VerdictCounts,
+)
+from darkcurrent.results.study import SCHEMA_NAME, Analysis, AnalysisState, FamilyResult
+
+__all__ = [
+    "SCHEMA_NAME",
+    "Analysis",
+    "AnalysisState",
+    "CampaignResult",
+    "CampaignState",
+    "CellResult",
+    "CloneResult",
+    "ContractReading",
+    "FamilyResult",
+    "OrderResult",
+    "RetestResult",
+    "SignalResult",
+    "StratumResult",
+    "VerdictCounts",
+]

@@ -1,0 +1,66 @@
+"""A study's result: what `analysis.json` holds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from darkcurrent.gates import Gate
+from darkcurrent.records import Record
+from darkcurrent.results.campaign import CampaignResult
+from darkcurrent.results.cell import CellResult
+
+__all__ = ["SCHEMA_NAME", "Analysis", "AnalysisState", "FamilyResult"]
+
+SCHEMA_NAME = "darkcurrent/analysis/1"
+
+AnalysisState = Literal["COMPLETE", "PARTIAL", "HOLD", "NOT GRADED"]
+
+
+class FamilyResult(Record):
+    """One family of randomization tests of one configuration.
+
+    Attributes
+    ----------
+    family : str
+        `criterion`, `order and criterion x order`, or `clone-criterion`.
+    reason : str
+        Why it is not graded.
+    """
+
+    configuration: str
+    family: str
+    gate: Gate
+    reason: str
+
+
+class Analysis(Record):
+    """A whole study.
+
+    Attributes
+    ----------
+    state : str
+        `COMPLETE` where every campaign may be evaluated, `HOLD` where none may, else `PARTIAL`; `NOT GRADED`
+        where nothing was scheduled before the first call.
+    battery : dict
+        What was shown: source, items, strata, flagged items.
+    gates, method : dict
+        The declared thresholds, and how utility is resampled.
+    software : dict
+        Versions that the numbers were computed with.
+    """
+
+    schema_name: str = Field(default=SCHEMA_NAME, alias="schema")
+    study: str
+    title: str
+    study_digest: str
+    state: AnalysisState
+    battery: dict[str, Any]
+    gates: dict[str, Any]
+    method: dict[str, Any]
+    campaigns: list[CampaignResult]
+    cells: list[CellResult]
+    tests: list[FamilyResult]
+    risk: dict[str, Any]
+    software: dict[str, str]
