@@ -236,9 +236,7 @@ class Campaign:
         return requests
 
     def _request(self, call: Call) -> bytes:
-        return self._judge.request_bytes(
-            *(self._texts[key] for key in (call.rubric, call.prompt, call.text_a, call.text_b))
-        )
+        return self._judge.request_bytes(*(self._texts[key] for key in call.shown))
 
     def _sending(self, call_id: str, request: bytes) -> Sending:
         """Return the record that a call is about to be sent: for the first time, or after its last refusal."""

@@ -83,10 +83,7 @@ class FiniteCodeBattery(BatteryBase):
     settings: Annotated[tuple[Annotated[int, Field(ge=0, le=11)], ...], Field(min_length=1)] = tuple(
         range(12)
     )
-    arms: Annotated[tuple[Literal["clone", "signal", "equivalent"], ...], Field(min_length=1)] = (
-        "clone",
-        "signal",
-    )
+    arms: Annotated[tuple[ArmName, ...], Field(min_length=1)] = ("clone", "signal")
 
     @model_validator(mode="after")
     def _settings_are_named_once(self) -> Self:
