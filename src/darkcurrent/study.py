@@ -17,6 +17,7 @@ from darkcurrent.capture import (
     JournalSummary,
     Progress,
     campaign_state,
+    is_running,
     journal_path,
     run_campaign,
     summary_of,
@@ -172,6 +173,13 @@ class Study:
                 "the frozen files were replaced after capture began; restore them from a copy."
             )
         return campaign_state(summary, scheduled), summary, scheduled
+
+    def running(self) -> list[str]:
+        """Return the configurations that a process captures right now."""
+        if self.is_imported:
+            return []
+        names = [configuration.name for configuration in self.frozen.protocol.configuration]
+        return [name for name in names if is_running(self.folder, name)]
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""
