@@ -302,9 +302,9 @@ class Retry(Record):
 
 
 class Event(Record):
-    """What happened to a campaign as a whole: `opened`, `stopped` (for good) or `paused`."""
+    """What happened to a campaign: `opened`, `stopped` (for good), `paused`; or a shard of it was `handed-out`."""
 
     at: str
     elapsed_ms: int
-    kind: Literal["opened", "stopped", "paused"]
+    kind: Literal["opened", "stopped", "paused", "handed-out"]
     detail: dict[str, Any]

@@ -33,7 +33,7 @@ from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.records import Battery
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
-from darkcurrent.schedules import hash_schedule
+from darkcurrent.schedules import divide, hash_schedule
 from darkcurrent.verdicts import contract_of
 
 __all__ = ["Study"]
@@ -120,6 +120,8 @@ class Study:
             name: hash_schedule(battery, rubrics, name, identity["digest"], protocol.schedule.seed)
             for name, identity in identities.items()
         }
+        for calls in schedules.values():
+            divide(calls, protocol.capture.shards, protocol.schedule.kind)  # says so where it cannot be done
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
         return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
 
