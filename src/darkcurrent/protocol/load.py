@@ -13,7 +13,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from darkcurrent.errors import ProtocolError
-from darkcurrent.protocol.batteries import FiniteCodeBattery, PairsBattery
+from darkcurrent.protocol.batteries import (
+    EquivalenceBattery,
+    FiniteCodeBattery,
+    PairsBattery,
+    RewardBench2Battery,
+    StudyBattery,
+)
 from darkcurrent.protocol.configurations import (
     AnthropicConfiguration,
     FunctionConfiguration,
@@ -35,6 +41,9 @@ __all__ = ["load_protocol", "parse_protocol"]
 _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("battery", "pairs"): PairsBattery,
     ("battery", "finite-code"): FiniteCodeBattery,
+    ("battery", "rewardbench2"): RewardBench2Battery,
+    ("battery", "study"): StudyBattery,
+    ("battery", "equivalence"): EquivalenceBattery,
     ("configuration", "openai-chat"): OpenAIChatConfiguration,
     ("configuration", "openai-completions"): OpenAICompletionsConfiguration,
     ("configuration", "anthropic"): AnthropicConfiguration,
@@ -56,6 +65,8 @@ _FORMS = {
     "base_url": "must be an address that begins with http:// or https:// and has no user, query or fragment",
     "api_key_env": "must be the name of an environment variable; the key itself never stands in a protocol",
     "callable": "must have the form `module:name`",
+    "revision": "must be a full commit of the data set: 40 digits in lower-case hex",
+    "dataset": "must have the form `owner/name`",
 }
 """What a string must look like, by its key; names of criteria are keys themselves and have the form of `name`."""
 
