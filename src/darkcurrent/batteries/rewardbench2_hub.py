@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+from darkcurrent.canonical import digest_bytes
 from darkcurrent.errors import BatteryError, MissingExtraError
 
 __all__ = ["hub_file"]
@@ -66,8 +68,8 @@ def hub_file(dataset: str, revision: str, file: str) -> Path:
         LocalEntryNotFoundError
     ) as error:  # a kind of EntryNotFoundError: nothing was asked, or nobody answered
         raise BatteryError(
-            f"The hub cannot be reached at {endpoint or 'its own address'} and {what} is not in its cache: "
-            "check the network and HF_ENDPOINT, or give a local file as `battery.path`."
+            f"The hub cannot be reached at {endpoint or 'its own address'}, or what answers there is no hub, and {what} is "
+            "not in the cache: check the network and HF_ENDPOINT, or give a local file as `battery.path`."
         ) from error
     except EntryNotFoundError as error:
         raise BatteryError(f"{what} has no file {file}: check `battery.file`.") from error
@@ -84,5 +86,12 @@ def hub_file(dataset: str, revision: str, file: str) -> Path:
     if revision not in path.parts:
         raise BatteryError(
             f"The hub answered with another commit than {revision} of {dataset}: check HF_ENDPOINT."
+        )
+    blob = (
+        path.resolve().name
+    )  # the client names what it keeps by the hub's own digest, and checks its size alone
+    if re.fullmatch(r"[0-9a-f]{64}", blob) and digest_bytes(path.read_bytes()) != blob:
+        raise BatteryError(
+            f"{path} is not the file that the hub has for this commit: remove it, so that it is fetched again."
         )
     return path

@@ -34,7 +34,7 @@ NOT_DRAWN = "eligible, and not drawn: enough rows of its stratum come before it"
 """The reason of a row that only the hash ranking left out."""
 
 NORMAL_FORM = (
-    "NFKC, case folding, format characters removed, runs of white space as one space, none at the ends; a character "
+    "NFKC, case folding, format characters and U+200B removed, runs of white space as one space, none at the ends; a character "
     "that Unicode 3.2 does not know stands as it is"
 )
 _UNICODE = unicodedata.ucd_3_2_0
@@ -97,7 +97,9 @@ def cluster_of(prompt: str) -> str:
         unicodedata.normalize("NFKC", "".join(run)).casefold() if known else "".join(run)
         for known, run in runs
     )
-    kept = "".join(character for character in folded if _UNICODE.category(character) != "Cf")
+    kept = "".join(
+        character for character in folded if _UNICODE.category(character) != "Cf" and character != "\u200b"
+    )
     return digest_text(" ".join(kept.split()))
 
 

@@ -92,6 +92,6 @@ def _declared(folder: Path) -> tuple[EquivalenceBattery, str]:
     protocol = load_protocol(study.protocol_path)
     if not isinstance(protocol.battery, EquivalenceBattery):
         raise UsageError(
-            f'{study.protocol_path}: `battery.source` is not "equivalence", and no other source has labels: see docs/batteries.md.'
+            f'{study.protocol_path}: only a battery with `source = "equivalence"` has labels: declare one.'
         )
     return protocol.battery, protocol.study.name
