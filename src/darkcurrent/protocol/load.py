@@ -154,6 +154,8 @@ def _explain(error: ErrorDetails, text: str, name: str) -> str:
         # The value is not shown: somebody may have put a key there.
         return f"{where} {_FORMS.get(str(path[-1]), _FORMS['name'])}."
     if kind == "too_short":
+        if context["actual_length"]:
+            return f"{where} has {context['actual_length']}: give at least {context['min_length']}."
         return f"{where} is empty: give at least one."
     message = error["msg"].removeprefix("Value error, ")
     shown = error["input"]
