@@ -27,6 +27,22 @@ def test_a_table_that_cannot_be_used(program, tmp_path, table, says):
     assert says in program("freeze", study.folder).error(2)
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("battery",), "check"),
+        (("label",), "write"),
+        (("battery", "check"), "--json"),
+        (("label", "write"), "--json"),
+        (("label", "read"), "DIR"),
+    ],
+)
+def test_the_groups_document_themselves(program, words, says):
+    outcome = program(*words, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert says in outcome.out
+
+
 def test_battery_check_shows_the_same_before_and_after_freezing(program, tmp_path):
     rows = [*rb2_rows(4), rb2_row("far", "Math", rejected=["x"]), rb2_row("few", "Math", chosen=[])]
     study = select_study(tmp_path, LOCAL + "per_stratum = 3", rows)

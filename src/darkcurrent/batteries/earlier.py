@@ -9,9 +9,9 @@ from typing import Any
 from darkcurrent.batteries.select import earlier_study
 from darkcurrent.canonical import digest_text
 from darkcurrent.errors import BatteryError
-from darkcurrent.protocol.batteries import StudyBattery
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.protocol.model import Criterion
+from darkcurrent.protocol.outside import StudyBattery
 from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.records import Battery, Call, Comparison, Refusal
 

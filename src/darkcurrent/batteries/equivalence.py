@@ -19,7 +19,7 @@ from darkcurrent.batteries.rows import read_rows
 from darkcurrent.batteries.sheets import ANSWERS, Pair, Rating, read_sheet, sheet_path, write_sheets
 from darkcurrent.canonical import digest_text
 from darkcurrent.errors import BatteryError, MissingExtraError, UsageError
-from darkcurrent.protocol.batteries import EquivalenceBattery, LabelsTable
+from darkcurrent.protocol.outside import EquivalenceBattery, LabelsTable
 from darkcurrent.records import Battery, Comparison, Item, Refusal
 
 __all__ = ["Labels", "krippendorff_alpha", "read_equivalence", "read_labels", "write_label_sheets"]

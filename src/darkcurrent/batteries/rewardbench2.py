@@ -19,7 +19,7 @@ from darkcurrent.batteries.rows import read_rows, shown
 from darkcurrent.batteries.select import NORMAL_FORM, Candidate, Draw, cluster_of, draw, excluded_by
 from darkcurrent.canonical import digest_bytes, digest_text
 from darkcurrent.errors import BatteryError
-from darkcurrent.protocol.batteries import RewardBench2Battery
+from darkcurrent.protocol.outside import RewardBench2Battery
 from darkcurrent.records import Battery, Comparison, Item, Refusal
 
 __all__ = ["closest", "read_rewardbench2"]

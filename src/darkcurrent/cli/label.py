@@ -12,7 +12,7 @@ from darkcurrent.cli.common import Folder, Json, print_json, say, study_of
 from darkcurrent.printable import printable
 
 if TYPE_CHECKING:
-    from darkcurrent.protocol.batteries import EquivalenceBattery
+    from darkcurrent.protocol.outside import EquivalenceBattery
 
 __all__ = ["app"]
 
@@ -82,7 +82,7 @@ def _declared(folder: Path) -> tuple[EquivalenceBattery, str]:
     """Return the battery's table and the study's name; labels belong to one source and come before freezing."""
     from darkcurrent.errors import UsageError
     from darkcurrent.protocol import load_protocol
-    from darkcurrent.protocol.batteries import EquivalenceBattery
+    from darkcurrent.protocol.outside import EquivalenceBattery
 
     study = study_of(folder)
     if study.is_frozen:

@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import (
-    Field,
-    StringConstraints,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from darkcurrent.protocol.battery_base import BatteryBase
+from darkcurrent.protocol.outside import EquivalenceBattery, RewardBench2Battery, StudyBattery
 from darkcurrent.records import ArmName, Record
 
 __all__ = [
     "BatteryBase",
     "BatteryTable",
-    "EquivalenceBattery",
-    "EquivalenceColumns",
+    "ContextBattery",
+    "ControlCounts",
+    "ControlsBattery",
     "FiniteCodeBattery",
-    "LabelsTable",
+    "LadderBattery",
     "PairsBattery",
     "PairsColumns",
-    "RewardBench2Battery",
-    "StudyBattery",
 ]
 
-
-_Rater = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
-"""A rater's name is the name of a file too."""
-
-
-class BatteryBase(Record):
-    """Keys that every battery source has.
-
-    Attributes
-    ----------
-    arms : tuple of ArmName
-        What is shown of each item.
-    edge_controls : int
-        How many items are also shown with two empty and with two white-space candidates, per edge stratum.
-    """
-
-    arms: Annotated[tuple[ArmName, ...], Field(min_length=1)]
-    edge_controls: Annotated[int, Field(ge=0)] = 0
-
-    @model_validator(mode="after")
-    def _arms_are_named_once(self) -> Self:
-        if len(set(self.arms)) < len(self.arms):
-            raise ValueError("`arms` names an arm twice: each item would be asked the same thing twice")
-        return self
+_T = TypeVar("_T", bound="BatteryBase")
 
 
 class PairsColumns(Record):
@@ -98,165 +69,99 @@ class PairsBattery(BatteryBase):
     arms: Annotated[tuple[Literal["clone", "signal"], ...], Field(min_length=1)] = ("clone", "signal")
 
 
+def _named_once(settings: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(settings)) < len(settings):
+        raise ValueError("`settings` names a setting twice: each item is taken once")
+    return settings
+
+
+Settings = Annotated[
+    tuple[Annotated[int, Field(ge=0, le=11)], ...], Field(min_length=1), AfterValidator(_named_once)
+]
+"""Which of the twelve settings of each family of programs are taken."""
+
+
 class FiniteCodeBattery(BatteryBase):
     """`[battery]` with `source = "finite-code"`: programs whose right answer is known on a finite domain."""
 
     source: Literal["finite-code"]
-    settings: Annotated[tuple[Annotated[int, Field(ge=0, le=11)], ...], Field(min_length=1)] = tuple(
-        range(12)
-    )
+    settings: Settings = tuple(range(12))
     arms: Annotated[tuple[ArmName, ...], Field(min_length=1)] = ("clone", "signal")
 
-    @model_validator(mode="after")
-    def _settings_are_named_once(self) -> Self:
-        if len(set(self.settings)) < len(self.settings):
-            raise ValueError("`settings` names a setting twice: each item is taken once")
-        return self
 
+class ContextBattery(BatteryBase):
+    """`[battery]` with `source = "context"`: programs shown with and without a third one that cannot win."""
 
-def _in_one_sentence(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    """Say what both kinds of value are, where pydantic would say what is wrong with the first kind."""
-    try:
-        return handler(value)
-    except ValidationError as error:
-        raise ValueError('give a whole number from 1 on, or "all"') from error
-
-
-class RewardBench2Battery(BatteryBase):
-    """`[battery]` with `source = "rewardbench2"`: rows of RewardBench 2, one length-matched pair of each.
-
-    Attributes
-    ----------
-    revision : str or None
-        The commit of the hub's data set, all 40 digits: a branch can move, a commit cannot.
-    path : str or None
-        A local `.jsonl`, `.json` or `.parquet` file with the hub's columns, in the place of `revision`.
-    dataset, file : str
-        The data set's name on the hub and the file in it.
-    seed : int
-        Changes which rows are drawn and nothing else.
-    per_stratum : int or "all"
-        How many rows are drawn of each stratum.
-    strata : tuple of str or None
-        The subsets to draw from; None stands for every subset that the file has.
-    max_words, max_percent : int
-        A rejected answer is eligible if its number of words differs from that of the chosen one by at most this
-        many, and by at most this percentage of the chosen one's.
-    exclude : tuple of str
-        Folders of earlier studies, none of whose items or prompts is used again.
-    nested : dict of str to int
-        Name of a smaller set to how many of each stratum's first rows it holds.
-    """
-
-    source: Literal["rewardbench2"]
-    revision: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")] | None = None
-    path: Annotated[str, StringConstraints(min_length=1)] | None = None
-    dataset: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$")] = (
-        "allenai/reward-bench-2"
+    source: Literal["context"]
+    settings: Settings = (0, 3, 6, 9)
+    arms: Annotated[tuple[Literal["equivalent", "signal"], ...], Field(min_length=1)] = (
+        "equivalent",
+        "signal",
     )
-    file: Annotated[str, StringConstraints(min_length=1)] = "data/test-00000-of-00001.parquet"
-    seed: Annotated[int, Field(ge=0, lt=2**53)]
-    per_stratum: Annotated[Annotated[int, Field(ge=1)] | Literal["all"], WrapValidator(_in_one_sentence)] = 17
-    strata: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    max_words: Annotated[int, Field(ge=0)] = 20
-    max_percent: Annotated[int, Field(ge=0)] = 25
-    exclude: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = ()
-    nested: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
-    arms: Annotated[tuple[Literal["clone", "signal"], ...], Field(min_length=1)] = ("clone", "signal")
+
+
+_Controls = Annotated[int, Field(ge=0, le=40)]
+
+
+class ControlCounts(Record):
+    """How many identical pairs of each null stratum are shown, each under a prompt of its own."""
+
+    empty: _Controls = 40
+    whitespace: _Controls = 40
+    nonblank: _Controls = 40
 
     @model_validator(mode="after")
-    def _one_place(self) -> Self:
-        if (self.revision is None) == (self.path is None):
-            raise ValueError(
-                "give either `revision` (a commit of the hub's data set) or `path` (a local file)"
-            )
+    def _there_are_some(self) -> Self:
+        if self.empty + self.whitespace + self.nonblank == 0:
+            raise ValueError("`empty`, `whitespace` and `nonblank` are all 0: there is nothing to show")
         return self
 
 
-class StudyBattery(BatteryBase):
-    """`[battery]` with `source = "study"`: the items of an earlier study, exactly as they were frozen.
+class ControlsBattery(ControlCounts, BatteryBase):
+    """`[battery]` with `source = "controls"`: identical pairs that are empty, blank, or a short answer."""
 
-    Attributes
-    ----------
-    path : str
-        The earlier study's folder, relative to this study's.
-    arms : tuple of ArmName
-        What is shown again; by default whatever the earlier study showed.
-    strata : tuple of str or None
-        The strata to take; None stands for all.
-    """
-
-    source: Literal["study"]
-    path: Annotated[str, StringConstraints(min_length=1)]
-    strata: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    arms: Annotated[tuple[ArmName, ...], Field(min_length=1)] = get_args(ArmName)
+    source: Literal["controls"]
+    arms: Annotated[tuple[Literal["clone"], ...], Field(min_length=1)] = ("clone",)
 
     @model_validator(mode="after")
-    def _edges_come_with_the_clones(self) -> Self:
-        if self.edge_controls:
-            raise ValueError("`edge_controls` of the earlier study come with its clones: leave it out")
-        return self
+    def _edges_are_declared_once(self) -> Self:
+        return _without_edge_controls(self, "`empty` and `whitespace`")
 
 
-class EquivalenceColumns(Record):
-    """`[battery.columns]` of the source `equivalence`: which column of the file is which."""
-
-    id: str = "id"
-    prompt: str = "prompt"
-    first: str = "first"
-    second: str = "second"
-    stratum: str | None = None
-    cluster: str | None = None
-
-
-class LabelsTable(Record):
-    """`[battery.labels]`: who says that two answers are equivalent, and what is enough.
+class LadderBattery(BatteryBase):
+    """`[battery]` with `source = "ladder"`: texts that state none to five of five required elements.
 
     Attributes
     ----------
-    raters : tuple of str
-        Names of the raters, at least two; each has a sheet of this name in `labels/`.
-    question : str
-        What each rater answers of each pair.
-    admit : str
-        A pair is used where `all` raters call it equivalent, or where a `majority` does.
-    min_alpha : float
-        What Krippendorff's alpha (nominal) over all labels must reach for any pair to be used. His own lowest
-        limit for tentative conclusions is .667, his customary one .800.
+    controls : ControlCounts or None
+        Controls that are shown in the same study.
     """
 
-    raters: Annotated[tuple[_Rater, ...], Field(min_length=2)]
-    question: str = "Do both answers serve the request equally well, so that no careful reader has a reason to prefer one?"
-    admit: Literal["all", "majority"] = "all"
-    min_alpha: Annotated[float, Field(gt=0, le=1)] = 0.667
+    source: Literal["ladder"]
+    arms: Annotated[tuple[Literal["ladder"], ...], Field(min_length=1)] = ("ladder",)
+    controls: ControlCounts | None = None
 
     @model_validator(mode="after")
-    def _raters_are_different(self) -> Self:
-        if len({rater.casefold() for rater in self.raters}) < len(self.raters):
-            raise ValueError("`raters` names a rater twice: agreement needs different people")
-        return self
+    def _edges_are_declared_once(self) -> Self:
+        return _without_edge_controls(self, "`[battery.controls]`")
 
 
-class EquivalenceBattery(BatteryBase):
-    """`[battery]` with `source = "equivalence"`: distinct answers that people have called equivalent.
-
-    Attributes
-    ----------
-    path : str
-        A file of candidate pairs, relative to the study's folder.
-    seed : int
-        The key by which items and texts are shuffled on the raters' sheets.
-    """
-
-    source: Literal["equivalence"]
-    path: Annotated[str, StringConstraints(min_length=1)]
-    columns: EquivalenceColumns = EquivalenceColumns()
-    seed: Annotated[int, Field(ge=0, lt=2**53)]
-    labels: LabelsTable
-    arms: Annotated[tuple[Literal["clone", "equivalent"], ...], Field(min_length=1)] = ("equivalent",)
+def _without_edge_controls(table: _T, instead: str) -> _T:
+    if table.edge_controls:
+        raise ValueError(
+            f"this battery has controls of its own: declare {instead} in place of `edge_controls`"
+        )
+    return table
 
 
 BatteryTable = Annotated[
-    PairsBattery | FiniteCodeBattery | RewardBench2Battery | StudyBattery | EquivalenceBattery,
+    PairsBattery
+    | FiniteCodeBattery
+    | ContextBattery
+    | ControlsBattery
+    | LadderBattery
+    | RewardBench2Battery
+    | StudyBattery
+    | EquivalenceBattery,
     Field(discriminator="source"),
 ]

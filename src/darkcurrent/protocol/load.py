@@ -14,14 +14,15 @@ from pydantic_core import ErrorDetails
 
 from darkcurrent.errors import ProtocolError
 from darkcurrent.protocol.batteries import (
-    EquivalenceBattery,
+    ContextBattery,
+    ControlsBattery,
     FiniteCodeBattery,
+    LadderBattery,
     PairsBattery,
-    RewardBench2Battery,
-    StudyBattery,
 )
 from darkcurrent.protocol.configurations import (
     AnthropicConfiguration,
+    CallableConfiguration,
     FunctionConfiguration,
     LlamaCppConfiguration,
     LlamaCppRawConfiguration,
@@ -35,12 +36,16 @@ from darkcurrent.protocol.configurations import (
 )
 from darkcurrent.protocol.lines import line_of
 from darkcurrent.protocol.model import Protocol
+from darkcurrent.protocol.outside import EquivalenceBattery, RewardBench2Battery, StudyBattery
 
 __all__ = ["load_protocol", "parse_protocol"]
 
 _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("battery", "pairs"): PairsBattery,
     ("battery", "finite-code"): FiniteCodeBattery,
+    ("battery", "context"): ContextBattery,
+    ("battery", "controls"): ControlsBattery,
+    ("battery", "ladder"): LadderBattery,
     ("battery", "rewardbench2"): RewardBench2Battery,
     ("battery", "study"): StudyBattery,
     ("battery", "equivalence"): EquivalenceBattery,
@@ -54,6 +59,7 @@ _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("configuration", "vllm"): VllmConfiguration,
     ("configuration", "vllm-raw"): VllmRawConfiguration,
     ("configuration", "function"): FunctionConfiguration,
+    ("configuration", "callable"): CallableConfiguration,
     ("configuration", "simulated"): SimulatedConfiguration,
 }
 
