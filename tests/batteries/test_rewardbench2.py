@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from darkcurrent.batteries import draft_battery, load_battery
 from darkcurrent.batteries.rewardbench2 import closest
-from darkcurrent.canonical import digest
+from darkcurrent.canonical import digest, digest_text
 from darkcurrent.errors import BatteryError, IntegrityError
 from darkcurrent.protocol import load_protocol
 from darkcurrent.study import Study
@@ -51,16 +51,11 @@ def test_the_nearest_in_words_then_in_characters_is_taken():
 
 
 def test_equal_distances_are_decided_by_digest_and_not_by_place():
-    answers = ["b c d e", "c d e f", "d e f g"]
-    assert (
-        len(
-            {
-                closest("a b c d", order, 20, 25)
-                for order in (answers, answers[::-1], answers[1:] + answers[:1])
-            }
-        )
-        == 1
-    )
+    answers = ["g h i j", "c d e f", "a b c e"]
+    first = min(answers, key=digest_text)
+    assert first != min(answers)
+    for order in (answers, answers[::-1], answers[1:] + answers[:1]):
+        assert closest("a b c d", order, 20, 25) == first
 
 
 def test_the_limits_are_inclusive_and_both_count():

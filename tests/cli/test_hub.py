@@ -30,6 +30,8 @@ def asks(monkeypatch, tmp_path, server):
     """Let this process ask the stand-in, with a cache of its own."""
     monkeypatch.setenv("HF_ENDPOINT", server.url)
     monkeypatch.delenv("HF_TOKEN", raising=False)
+    (tmp_path / "token").write_text("hf_of_a_login")  # a token in a file is not used
+    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     return server
 
