@@ -64,7 +64,7 @@ def test_sensitivity_by_gap_and_the_smallest_gap_at_75(ladder):
         "mixed": "gap-1",
         "strict": "gap-1",
     }
-    assert cells["ties", "neutral"].ladder.reason == "no tested step reaches 0.75"
+    assert cells["ties", "neutral"].ladder.reason == "no tested step reaches .75"
     assert {step.sensitivity for step in cells["first", "neutral"].ladder.steps.values()} == {0.5}
 
 
@@ -164,7 +164,7 @@ def test_a_held_campaign_shows_counts_and_no_rate(code):
 def test_calls_are_counted_by_arm_and_order(code):
     calls = cells_of(code[1])["good", "neutral"].calls
     assert {kind: {order: one.ended for order, one in orders.items()} for kind, orders in calls.items()} == {
-        "clone": {"IDENTICAL": 16},
+        "clone/core": {"IDENTICAL": 16},
         **{kind: {"AB": 16, "BA": 16} for kind in ("signal", "equivalent")},
         **{
             f"ladder/{rung}": {"AB": 16, "BA": 16}
