@@ -12,6 +12,8 @@ from darkcurrent.analysis import analyze
 from darkcurrent.batteries.context import INSTRUCTION
 from darkcurrent.declared import Declared
 from darkcurrent.gates import HELD
+from darkcurrent.judges.simulated import Key, Properties, SimulatedJudge, SimulatedServer
+from darkcurrent.reports.tables import all_tables
 from darkcurrent.study import Study
 from support.arms import arm_study, cells_of, run_arms
 
@@ -226,6 +228,49 @@ def test_both_contexts_stay_out_of_utility_and_of_each_other(context):
     assert cell.patterns["equivalent/present"]["stable"] == cell.context["equivalent"].adverse
 
 
+def test_a_server_is_shown_the_third_candidate_and_asked_each_call_once(tmp_path):
+    (tmp_path / "s").mkdir()
+    with SimulatedServer() as server:
+        protocol = f"""format = 1
+[study]
+name = "http"
+[battery]
+{CONTEXT}
+settings = [0]
+[criteria.neutral]
+rubric = "neutral"
+[[configuration]]
+name = "chat"
+backend = "openai-chat"
+base_url = "{server.url}"
+model = "simulated"
+[[configuration]]
+name = "raw"
+backend = "openai-completions"
+base_url = "{server.url}"
+model = "simulated"
+template = "<s>{{system}}|{{user}}</s>"
+[schedule]
+seed = 1
+[capture]
+in_flight = 8
+"""
+        (tmp_path / "s" / "protocol.toml").write_text(protocol, encoding="utf-8")
+        study = Study(tmp_path / "s")
+        study.freeze()
+        planted = Properties(present={"patterns": {"position": 1.0}, "utility": 0.0})
+        server._judge = SimulatedJudge(planted, Key.of(study.frozen))
+        for name in ("chat", "raw"):
+            assert study.run(name) == "COMPLETE"
+        assert len(server.asked) == 2 * 64
+        assert set(server.observed.values()) == {1}
+    for name in ("chat", "raw"):
+        context = cells_of(study.analyze())[name, "neutral"].context
+        assert {(one.adverse, one.absent, one.present, one.difference) for one in context.values()} == {
+            (8, 1, 0, -1)
+        }
+
+
 def test_a_held_context_cell_shows_coverage_alone(context):
     held = cells_of(context[1])["fences", "neutral"].context["signal"]
     assert held.calls.invalid > 0
@@ -281,19 +326,32 @@ def test_macro_averages_and_nested_sets(tmp_path):
     (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     study = _pairs_study(folder)
     study.run("judge")
-    declared = Declared.of(study.frozen)
+    declared, ledger = Declared.of(study.frozen), study.ledger()
     assert declared.nested == {}
-    parts = {
-        "first": frozenset({f"i{n:02d}" for n in (*range(10), *range(30, 40))}),
-        "none": frozenset({"x"}),
-    }
-    result = analyze(replace(declared, nested=parts), study.ledger(), {"judge": study.state("judge")[1]})
+    parts = {"some": [*range(10), *range(30, 40)], "none": []}
+    nested = {name: frozenset(f"i{n:02d}" for n in numbers) for name, numbers in parts.items()}
+    result = analyze(replace(declared, nested=nested), ledger, {"judge": study.state("judge")[1]})
+
+    def means(numbers):
+        """Count by hand: mean over the items, and mean of the two strata's means."""
+        signal = [row for row in ledger.iter_rows(named=True) if row["arm"] == "signal"]
+        scores = {
+            n: sum(row["winner"] == "chosen" for row in signal if row["item"] == f"i{n:02d}") / 2
+            for n in numbers
+        }
+        strata = [[score for n, score in scores.items() if (n < 30) == large] for large in (True, False)]
+        return sum(scores.values()) / len(scores), sum(sum(own) / len(own) for own in strata) / 2
+
     signal = result.cells[0].signal
-    assert (signal.mean, signal.macro) == (0.75, 0.5)
-    first = signal.nested["first"]
-    assert (first.items, first.mean, first.macro, first.lower) == (20, 0.5, 0.5, 0.5)
+    assert (signal.mean, signal.macro) == pytest.approx(means(range(40)))
+    some = signal.nested["some"]
+    assert (some.items, some.mean, some.macro) == pytest.approx((20, *means(parts["some"])))
+    assert 0 < some.lower < some.mean < signal.mean
+    assert some.macro != some.mean or signal.macro != signal.mean
     assert (signal.nested["none"].items, signal.nested["none"].mean) == (0, None)
     assert signal.nested["none"].reason == "none of these items has a target"
+    (table,) = [table for table in all_tables(result) if table.key == "parts"]
+    assert [row[2:4] for row in table.rows] == [("all items", "40"), ("some", "20"), ("none", "0")]
 
 
 def _pairs_study(folder):
@@ -308,7 +366,7 @@ rubric = "neutral"
 [[configuration]]
 name = "judge"
 backend = "simulated"
-properties = {{ weak = {{ small = 0.0 }} }}
+properties = {{ utility = 0.8, weak = {{ small = 0.3 }} }}
 [schedule]
 seed = 1
 [gates]
