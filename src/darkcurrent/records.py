@@ -237,8 +237,8 @@ class Terminal(Record):
     Attributes
     ----------
     status : str
-        `answered`: a reply came, whatever it says. `refused`: the server did not accept this request.
-        `failed`: no usable reply came; the campaign stops.
+        `answered`: a reply came, whatever it says. `refused`: the server did not accept this request,
+        or a callable raised. `failed`: no usable reply came; the campaign stops.
     reason : str or None
         A code from the vocabulary of reasons; None where a reply came.
     text : str or None
