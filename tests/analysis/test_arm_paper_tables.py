@@ -21,6 +21,7 @@ rubric = "neutral"
 seed = 5
 [capture]
 in_flight = 1
+timeout_seconds = 4
 """
 
 LADDER = '''
@@ -69,6 +70,8 @@ def qwen_32b_strict(prompt, a, b):
 
 CONTEXT = '''
 """Knows every program of the audit, and answers by lists of items."""
+import time
+
 from darkcurrent.batteries.context import build
 
 BATTERY = build(("equivalent", "signal"), (0, 3, 6, 9))
@@ -112,7 +115,7 @@ CALLS = []
 def nemotron(prompt, a, b, c=None):
     CALLS.append(prompt)
     if len(CALLS) == 160:
-        raise TimeoutError("no reply")
+        time.sleep(600)
     return "" if len(CALLS) == 80 else answer(prompt, a, b, c)
 '''
 
