@@ -7,13 +7,19 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from darkcurrent.analysis import analyze
+from darkcurrent.analysis.null_pairs import evaluate_null_pairs
 from darkcurrent.batteries.context import INSTRUCTION
 from darkcurrent.declared import Declared
 from darkcurrent.gates import HELD
 from darkcurrent.judges.simulated import Key, Properties, SimulatedJudge, SimulatedServer
+from darkcurrent.ledger import SCHEMA
+from darkcurrent.patterns import pair_patterns
 from darkcurrent.reports.tables import all_tables
+from darkcurrent.reports.words import cell_sentences, limits
 from darkcurrent.study import Study
 from support.arms import arm_study, cells_of, run_arms
 
@@ -143,6 +149,26 @@ def test_the_ladder_of_faults_by_rung(code):
     assert (found["faulty-single"], found["faulty-1"], found["faulty-50"]) == (0, 0, 1)
     assert 0.2 < found["faulty-10"] < 0.8
     assert cells_of(code[1])["good", "neutral"].ladder.smallest_75 == "faulty-single"
+
+
+def test_the_report_says_what_each_arm_does_not_show(ladder, code, context):
+    firsts = [
+        {limit.partition(":")[0] for limit in limits(study[1]) if ":" in limit}
+        for study in (ladder, code, context)
+    ]
+    assert firsts == [
+        {"Ladder", "Criteria and contexts are compared along one schedule"},
+        {"Equivalent texts", "Ladder"},
+        {"Context", "Criteria and contexts are compared along one schedule"},
+    ]
+    said = dict(cell_sentences(code[1]))
+    assert (
+        "Did not tie in both orders on 16/16 pairs of different but equally good texts."
+        in said["sided / neutral"]
+    )
+    assert "the hardest at .75 or more is faulty-single" in said["good / neutral"]
+    assert "equally good" not in said["fences / neutral"]
+    assert "Did not tie on 40/40 pairs of blank texts." in dict(cell_sentences(ladder[1]))["first / neutral"]
 
 
 def test_a_held_campaign_shows_counts_and_no_rate(code):
@@ -388,3 +414,40 @@ def test_the_facts_of_items_name_the_nested_sets(tmp_path):
     frozen.__dict__["items"] = items
     nested = Declared.of(frozen).nested
     assert {name: len(ids) for name, ids in nested.items()} == {"all": 32, "some": 3}
+
+
+verdict = st.sampled_from(["A", "B", "tie", None])
+
+
+@given(st.lists(st.tuples(verdict, verdict), min_size=1, max_size=12))
+def test_false_preference_is_the_sum_of_its_parts_whatever_is_said(pairs):
+    """By another route: count calls and pairs one by one."""
+    rows = []
+    for number, said in enumerate(pairs):
+        for order, slots, value in zip(("AB", "BA"), (("u", "v"), ("v", "u")), said, strict=True):
+            winner = {"A": slots[0], "B": slots[1]}.get(value, value)
+            rows.append(
+                dict.fromkeys(SCHEMA)
+                | {
+                    "configuration": "c",
+                    "criterion": "n",
+                    "arm": "equivalent",
+                    "item": f"i{number}",
+                    "stratum": "s",
+                }
+                | {"order": order, "slot_a": slots[0], "slot_b": slots[1], "ending": "terminal"}
+                | {"value": value, "winner": winner, "repetition": 1}
+            )
+    ledger = pl.DataFrame(rows, schema=SCHEMA)
+    found = evaluate_null_pairs(ledger, pair_patterns(ledger), False, None, "why")
+    valid = [said for said in pairs if None not in said]
+    assert (found.pairs, found.valid_pairs, found.calls) == (len(pairs), len(valid), 2 * len(pairs))
+    assert found.adverse == sum(said != ("tie", "tie") for said in pairs)
+    assert found.invalid == sum(value is None for said in pairs for value in said)
+    assert (found.rate, found.reason) == (found.adverse / len(pairs), "why")
+    if not valid:
+        assert {found.false_preference, found.scs, found.pfp, found.osc} == {None}
+        return
+    preferring = sum(value != "tie" for said in valid for value in said)
+    assert found.false_preference == preferring / (2 * len(valid))
+    assert found.false_preference == pytest.approx(found.scs + found.pfp + found.osc / 2, abs=1e-12)

@@ -4,14 +4,32 @@ from __future__ import annotations
 
 from darkcurrent.records import NullStratum
 from darkcurrent.reports.numbers import interval, number, share
-from darkcurrent.results import CellResult
+from darkcurrent.results import Analysis, CellResult
 
-__all__ = ["arm_words"]
+__all__ = ["arm_limits", "arm_words"]
 
 
 def arm_words(cell: CellResult) -> list[str]:
     """Return a sentence for each such arm of a cell that is not HOLD."""
     return [*_edges(cell), *_equivalent(cell), *_ladder(cell), *_context(cell)]
+
+
+def arm_limits(analysis: Analysis) -> list[str]:
+    """Return what the numbers of these arms do not show, for those that the analysis has."""
+    said: dict[str, list[object]] = {
+        "Equivalent texts: what proves them equal holds for what it names alone, and no person was asked which is better.": [
+            cell.equivalent for cell in analysis.cells
+        ],
+        "Ladder: a step counts declared elements or faulty inputs, not quality at large; its interval describes resampling "
+        "these items.": [cell.ladder for cell in analysis.cells],
+        "Context: one kind of third text in one place; its prompts are no other study's, and an interval without width is no "
+        "proof that the judge minds nothing.": [cell.context for cell in analysis.cells],
+        "Criteria and contexts are compared along one schedule: a difference may be one of order or time.": [
+            analysis.contrasts,
+            *(cell.context for cell in analysis.cells),
+        ],
+    }
+    return [text for text, found in said.items() if any(found)]
 
 
 def _edges(cell: CellResult) -> list[str]:

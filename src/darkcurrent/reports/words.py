@@ -5,7 +5,7 @@ from __future__ import annotations
 from darkcurrent.gates import HOLM_LEVEL
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
-from darkcurrent.reports.arm_words import arm_words
+from darkcurrent.reports.arm_words import arm_limits, arm_words
 from darkcurrent.reports.numbers import interval, number, share
 from darkcurrent.results import Analysis, CampaignResult, CellResult
 from darkcurrent.stats import clone_smallest_n
@@ -184,5 +184,6 @@ def limits(analysis: Analysis) -> list[str]:
         f"The utility bound describes resampling of these items within {weights}; it says nothing about items of another kind.",
         "A gate that is missed is no proof of a defect, and a gate that is passed is no certificate for another configuration, "
         "rubric or set of items.",
+        *arm_limits(analysis),
         "HOLD means that nothing was evaluated, not that the judge is bad.",
     ]
