@@ -31,7 +31,7 @@ from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_pro
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.records import Battery, Item
-from darkcurrent.reports import html_report, markdown_report
+from darkcurrent.reports import csv_tables, html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.schedules import divide, hash_schedule
 from darkcurrent.verdicts import contract_of
@@ -221,6 +221,25 @@ class Study:
         _write(html_path, html_report(analysis))
         _write(markdown_path, markdown_report(analysis))
         return html_path, markdown_path
+
+    def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:
+        """Write every table into a folder, one CSV file each, and return their paths.
+
+        Raises
+        ------
+        UsageError
+            Where nothing can be written there.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{folder} cannot be a folder for CSV files ({error.strerror}): name another one."
+            ) from error
+        tables = {folder / name: text for name, text in csv_tables(analysis).items()}
+        for path, text in tables.items():
+            _write(path, text)
+        return list(tables)
 
 
 def _flagged(battery: Battery, protocol: Protocol) -> Battery:
