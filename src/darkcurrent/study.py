@@ -33,7 +33,7 @@ from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.records import Battery, Item
 from darkcurrent.reports import csv_tables, html_report, markdown_report
 from darkcurrent.results import Analysis
-from darkcurrent.schedules import divide, hash_schedule
+from darkcurrent.schedules import calls_of, divide, plan, refuse_unfit
 from darkcurrent.verdicts import contract_of
 
 __all__ = ["Study"]
@@ -118,14 +118,18 @@ class Study:
         rubrics, texts = self._rubrics(protocol, battery.instruction)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
         identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
+        planned = plan(protocol.schedule, battery, rubrics)
         schedules = {
-            name: hash_schedule(battery, rubrics, name, identity["digest"], protocol.schedule.seed)
+            name: calls_of(planned, battery, rubrics, name, identity["digest"])
             for name, identity in identities.items()
         }
         for calls in schedules.values():
             divide(calls, protocol.capture.shards, protocol.schedule.kind)  # says so where it cannot be done
+        refuse_unfit(protocol.schedule, battery, rubrics, schedules, planned.assignment)
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
-        return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
+        return freeze(
+            self.folder / "frozen", protocol, text, battery, identities, schedules, planned.assignment
+        )
 
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from darkcurrent.canonical import digest, digest_text
 from darkcurrent.records import Battery, Comparison, Item
-from darkcurrent.schedules import hash_schedule
+from support.schedules import hash_schedule
 
 RUBRICS = {"neutral": digest_text("n"), "strict": digest_text("s")}
 
