@@ -48,6 +48,19 @@ class Study:
     ----------
     folder : Path
         It need not exist before something is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import darkcurrent
+    >>> pairs = [{"prompt": f"Is {n} even?", "chosen": "yes", "rejected": "no"} for n in range(0, 160, 2)]
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     folder = Path(temporary, "study")
+    ...     audit = darkcurrent.audit({"backend": "simulated"}, pairs, journal=folder)
+    ...     study = darkcurrent.Study(folder)
+    ...     print(study.state("judge")[0], study.ledger().height, study.analyze() == audit.analysis)
+    COMPLETE 240 True
     """
 
     def __init__(self, folder: Path) -> None:
