@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from darkcurrent.analysis import Declared, analyze
+from darkcurrent.analysis import SHOWN, Declared, analyze
 from darkcurrent.batteries import load_battery
 from darkcurrent.canonical import digest_text
 from darkcurrent.capture import (
@@ -219,19 +219,48 @@ class Study:
             for configuration in self.frozen.protocol.configuration
         )
 
+    def shown(self) -> pl.DataFrame:
+        """Return the ledger with the digests of what each call showed: columns `rubric`, `prompt`, `text_a` to `text_c`.
+
+        They are null where they are not on record; in imported data `prompt` is the whole request.
+        """
+        ledger = self.ledger()
+        if self.is_imported:
+            forward = pl.col("order") != "BA"
+            first, second = pl.col("text_first"), pl.col("text_second")
+            return ledger.with_columns(
+                text_a=pl.when(forward).then(first).otherwise(second),
+                text_b=pl.when(forward).then(second).otherwise(first),
+                **dict.fromkeys(("rubric", "text_c"), pl.lit(None, dtype=pl.String)),
+            )
+        calls = [
+            call
+            for configuration in self.frozen.protocol.configuration
+            for call in self.frozen.schedule(configuration.name)
+        ]
+        digests = {name: [getattr(call, name) for call in calls] for name in ("call_id", *SHOWN)}
+        columns = pl.DataFrame(digests, schema=dict.fromkeys(digests, pl.String))
+        return ledger.join(columns, on="call_id", how="left", maintain_order="left")
+
     def declared(self) -> Declared:
         """Return what an analysis has to know besides the ledger."""
         return self.imported.declared() if self.is_imported else Declared.of(self.frozen)
 
-    def analyze(self) -> Analysis:
-        """Evaluate what is captured and write `analysis.json`."""
+    def analyze(self, ledger: pl.DataFrame | None = None) -> Analysis:
+        """Evaluate what is captured and write `analysis.json`.
+
+        Parameters
+        ----------
+        ledger : polars.DataFrame, optional
+            What `ledger` or `shown` gave just now, where a caller has it; else it is read.
+        """
         declared = self.declared()
         summaries: dict[str, JournalSummary | None]
         if self.is_imported:
             summaries = dict.fromkeys(declared.configurations)
         else:
             summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(declared, self.ledger(), summaries)
+        result = analyze(declared, self.ledger() if ledger is None else ledger, summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
