@@ -75,7 +75,10 @@ class Declared:
         )
 
 
-_CERTIFICATES = {"finite-code": "both programs were run on every declared input"}
+_CERTIFICATES = {
+    "finite-code": "both programs were run on every declared input",
+    "labels": "raters called the two texts equal before any judge was asked",
+}
 """Name of a receipt to what it proves of the equivalent arm."""
 
 

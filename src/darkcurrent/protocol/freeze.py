@@ -133,7 +133,10 @@ def freeze(
             [{"sha256": key, "text": battery.texts[key]} for key in sorted(battery.texts)]
         ),
     }
-    for name, receipt in battery.receipts.items():
+    receipts = dict(battery.receipts)
+    if battery.instruction:  # a later study of these items needs it apart from the rubrics
+        receipts["instruction"] = battery.instruction
+    for name, receipt in receipts.items():
         files[f"receipts/{name}.json"] = canonical_json(receipt)
     if assignment is not None:
         files["assignment.json"] = canonical_json(assignment.model_dump(mode="json"))

@@ -13,15 +13,18 @@ from darkcurrent.schedules.carryover import carryover
 from darkcurrent.schedules.crossover import crossover
 from darkcurrent.schedules.faults import refuse_unfit
 from darkcurrent.schedules.hashed import hashed
+from darkcurrent.schedules.shards import Shard, divide
 from darkcurrent.schedules.shuffled import shuffled
 
 __all__ = [
     "ArmAssignment",
     "Balance",
     "Plan",
+    "Shard",
     "StoredAssignment",
     "balance_report",
     "calls_of",
+    "divide",
     "plan",
     "refuse_unfit",
 ]
