@@ -180,6 +180,13 @@ def test_what_cannot_be_balanced_is_said_in_words(kind, words):
     assert all(word in found for word in words), found
 
 
+def test_with_few_items_the_arms_do_not_take_turns_and_that_is_said():
+    found = balance_report(scheduled("crossover", battery_of(5))[2], "crossover")
+    assert len(found.blocks) == 6
+    assert found.arms["signal"].count(0) == 2
+    assert "Some blocks hold no call of `signal` and others up to 5" in " ".join(found.not_balanced)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())

@@ -249,7 +249,12 @@ def _words(found: Balance) -> list[str]:
             f"A block holds {min(found.blocks)} to {max(found.blocks)} calls: the items cannot be dealt out evenly."
         )
     for arm, counts in found.arms.items():
-        if len(set(counts)) > 1:
+        if not min(counts):
+            words.append(
+                f"Some blocks hold no call of `{arm}` and others up to {max(counts)}: too few items are shown in it to take "
+                "all turns, so that the arm cannot be told apart from its time."
+            )
+        elif len(set(counts)) > 1:
             words.append(f"A block holds {min(counts)} to {max(counts)} calls of `{arm}`.")
     if found.neighbours:
         low, high = found.neighbours
