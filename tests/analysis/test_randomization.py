@@ -8,6 +8,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from darkcurrent.reports.tables import all_tables
 from darkcurrent.results import Analysis, FamilyResult
 from darkcurrent.study import Study
 
@@ -150,6 +151,16 @@ def test_every_test_says_what_it_is_conditional_on_and_does_not_show(planted):
         assert "in each cohort" in test.conditional_on
         assert "not for one cause" in test.does_not_identify
         assert (test.draws is None) == (test.method != "monte-carlo")
+
+
+def test_the_report_shows_each_test_in_a_row_and_the_held_campaign_in_none(planted):
+    (table,) = (table for table in all_tables(planted[1]) if table.key == "randomization")
+    assert len(table.rows) == 12
+    assert {row[0] for row in table.rows} == {"strict-is-worse", "strict-is-darker", "first"}
+    (row,) = (row for row in table.rows if row[0] == "first" and row[1] == "AB - BA")
+    assert row[3:5] == ("30", "1.000")
+    assert "(strict - neutral) x (BA - AB)" in {row[1] for row in table.rows}
+    assert "not for one cause" in table.note
 
 
 def test_an_invalid_answer_is_no_success_of_a_pair_and_adverse_of_a_clone(tmp_path):

@@ -93,7 +93,7 @@ def test_the_order_of_a_source_and_of_the_criteria_says_nothing(kind):
 GOLDEN = {
     "hash": "bbdc20d222b9ee239cf697ec169465327634feba18769284bbf8d6ac28c9f517",
     "shuffle": "97a25bd2ca327042c4411110aa5da4a4d2730e9906575eba0853cc8e0f55827d",
-    "crossover": "9dc0e63bf22f1b81d4d15c17dc61b2e17d155a20fc52ab1bf8d7f39e2094ea7b",
+    "crossover": "6f89b1f805002ef8f08b7efdc77322f4a8ee2f186c05d790dbe131ba9c0b09a8",
     "carryover": "cc6f71fb48260c301c6c23187fab1185a54441bceab54416490d68ad643ca182",
 }
 
