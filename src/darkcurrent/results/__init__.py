@@ -5,7 +5,7 @@ Numbers are finite or null; where one is null, `reason` beside it says why.
 
 from __future__ import annotations
 
-from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading
+from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading, Timeline
 from darkcurrent.results.cell import (
     CellResult,
     CloneResult,
@@ -31,5 +31,6 @@ __all__ = [
     "RetestResult",
     "SignalResult",
     "StratumResult",
+    "Timeline",
     "VerdictCounts",
 ]

@@ -1,0 +1,100 @@
+"""What was said, in shares: patterns over both orders, verdicts on the target, and why there was none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from darkcurrent.patterns import PATTERNS
+from darkcurrent.reports.charts.frame import Figure, Rows, dressed, stack
+from darkcurrent.reports.charts.palette import Palette
+from darkcurrent.reports.labels import cell_labels, labels
+from darkcurrent.results import Analysis
+
+__all__ = ["invalid_figures", "pattern_figures", "verdict_figures"]
+
+_MOST_REASONS = 6
+
+
+def pattern_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
+    """Return one chart for each arm that was shown in both orders."""
+    colors = [palette.pale, palette.blue, palette.orange, palette.yellow, palette.purple, palette.grey]
+    kinds = dict(zip(_PATTERN_NAMES.values(), colors, strict=True))
+    names = cell_labels(analysis.cells)
+    arms = dict.fromkeys(arm for cell in analysis.cells for arm in cell.patterns)
+    figures = []
+    for arm in arms:
+        counted = {
+            label: {name: cell.patterns[arm].get(pattern, 0) for pattern, name in _PATTERN_NAMES.items()}
+            for label, cell in zip(names, analysis.cells, strict=True)
+            if arm in cell.patterns
+        }
+        figures.append(
+            _figure(f"patterns-{arm}", f"Both orders together: {arm}", counted, kinds, "pairs", palette)
+        )
+    return figures
+
+
+_PATTERN_NAMES: dict[str, str] = dict(
+    zip(PATTERNS, ("tie twice", "same text", "same slot", "one tie", "invalid", "incomplete"), strict=True)
+)
+
+
+def verdict_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
+    """Return one chart of what each cell said where there was a target."""
+    kinds = {"correct": palette.blue, "tie": palette.pale, "wrong": palette.orange, "invalid": palette.purple}
+    counted = {
+        label: cell.signal.verdicts.model_dump()
+        for label, cell in zip(cell_labels(analysis.cells), analysis.cells, strict=True)
+        if cell.signal.items
+    }
+    return [
+        _figure("verdicts", "What was said where there was a target", counted, kinds, "calls", palette)
+    ] * bool(counted)
+
+
+def invalid_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
+    """Return one chart of the reasons for which a campaign's calls gave no verdict."""
+    campaigns = [campaign for campaign in analysis.campaigns if campaign.invalid]
+    if not campaigns:
+        return []
+    totals: dict[str, int] = {}
+    for campaign in campaigns:
+        for reason, count in campaign.invalid_by_reason.items():
+            totals[reason] = totals.get(reason, 0) + count
+    common = sorted(totals, key=lambda reason: -totals[reason])[:_MOST_REASONS]
+    colors = [palette.purple, palette.orange, palette.blue, palette.yellow, palette.green, palette.grey]
+    kinds = dict(zip(common, colors, strict=False))
+    if len(totals) > len(common):
+        kinds["other reasons"] = palette.soft
+    kinds["valid"] = palette.pale
+    counted = {}
+    for label, campaign in zip(labels([each.configuration for each in campaigns]), campaigns, strict=True):
+        found = {reason: campaign.invalid_by_reason.get(reason, 0) for reason in common}
+        others = campaign.invalid - sum(found.values())
+        counted[label] = {**found, "other reasons": others, "valid": campaign.terminal - campaign.invalid}
+    return [_figure("invalid", "Why calls gave no verdict", counted, kinds, "calls that ended", palette)]
+
+
+def _figure(
+    name: str,
+    title: str,
+    counted: dict[str, dict[str, int]],
+    kinds: dict[str, str],
+    unit: str,
+    palette: Palette,
+) -> Figure:
+    values: Rows = []
+    for label, counts in counted.items():
+        total = sum(counts.values())
+        values += [
+            _part(label, kind, counts[kind], total, order)
+            for order, kind in enumerate(kinds)
+            if counts.get(kind)
+        ]
+    chart = stack(values, list(counted), kinds, f"share of {unit}")
+    return Figure(name, title, dressed(chart, palette))
+
+
+def _part(label: str, kind: str, count: int, total: int, order: int) -> dict[str, Any]:
+    text = f"{label}: {kind} {count} of {total}"
+    return {"label": label, "kind": kind, "share": count / total, "order": order, "text": text}
