@@ -17,6 +17,7 @@ from darkcurrent.capture import (
     JournalSummary,
     Progress,
     campaign_state,
+    is_running,
     journal_path,
     run_campaign,
     summary_of,
@@ -117,7 +118,7 @@ class Study:
             except UsageError as error:
                 raise ProtocolError(f"configuration `{configuration.name}`: {error}") from error
         battery = _flagged(load_battery(protocol, self.folder), protocol)
-        rubrics, texts = self._rubrics(protocol)
+        rubrics, texts = self._rubrics(protocol, battery.instruction)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
         identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
         schedules = {
@@ -127,9 +128,10 @@ class Study:
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
         return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
 
-    def _rubrics(self, protocol: Protocol) -> tuple[dict[str, str], dict[str, str]]:
+    def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
-            name: rubric_text(name, criterion, self.folder) for name, criterion in protocol.criteria.items()
+            name: rubric_text(name, criterion, self.folder) + (f"\n{instruction}\n" if instruction else "")
+            for name, criterion in protocol.criteria.items()
         }
         digests = {name: digest_text(text) for name, text in texts.items()}
         return digests, {digests[name]: text for name, text in texts.items()}
@@ -177,6 +179,13 @@ class Study:
                 "the frozen files were replaced after capture began; restore them from a copy."
             )
         return campaign_state(summary, scheduled), summary, scheduled
+
+    def running(self) -> list[str]:
+        """Return the configurations that a process captures right now."""
+        if self.is_imported:
+            return []
+        names = [configuration.name for configuration in self.frozen.protocol.configuration]
+        return [name for name in names if is_running(self.folder, name)]
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""

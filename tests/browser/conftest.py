@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-from support.pages import KINDS, page_study
 
 from darkcurrent.study import Study
+from support.pages import KINDS, page_study
 
 
 @pytest.fixture(scope="module")

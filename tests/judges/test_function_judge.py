@@ -199,6 +199,15 @@ def test_texts_reach_it_unchanged(folder):
     assert json.loads(judge.request_bytes("r", "p", "1", "2")) == {"prompt": "p", "a": "1", "b": "2"}
 
 
+def test_a_third_candidate_is_handed_on_where_there_is_one(folder):
+    (folder / "thirds.py").write_text("def see(p, a, b, c='none'): return c\n", encoding="utf-8")
+    judge = FunctionJudge(configuration("thirds:see"), folder)
+    shown = [judge.request_bytes("r", "p", "a", "b", *third) for third in ([], ["C"])]
+    assert [asyncio.run(judge.ask(request, 5)).text for request in shown] == ["none", "C"]
+    with pytest.raises(RequestFailed, match="unexpected keyword argument 'c'"):
+        asyncio.run(judge_of(folder, "plain").ask(shown[1], 5))
+
+
 def test_the_module_in_the_folder_hides_no_other(folder):
     (folder / "json.py").write_text("def choose(prompt, a, b): return 'B'\n", encoding="utf-8")
     judge = FunctionJudge(configuration("json:choose"), folder)

@@ -35,6 +35,12 @@ def test_a_rendered_prompt_is_recognised(prompt, a, b):
     assert texts_of(f"<|system|>rubric<|user|>{user['content']}<|end|>") == (prompt, a, b)
 
 
+@given(texts, texts, texts, texts)
+def test_a_third_candidate_is_recognised(prompt, a, b, c):
+    (_, user) = render_messages("rubric", prompt, a, b, c)
+    assert texts_of(f"{user['content']}<|end|>") == (prompt, a, b, c)
+
+
 def judged(properties, calls, key=None):
     judge = SimulatedJudge(properties, key)
     return Counter(json.loads(judge.answer("rubric", *call))["winner"] for call in calls)

@@ -7,7 +7,7 @@ import os
 import platform
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from darkcurrent.capture.rows import Row
 from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
 from darkcurrent.errors import ModelMismatchError, UsageError
 from darkcurrent.judges import Identity, Witness, check_artifacts, open_judge, served_names
-from darkcurrent.judges.base import RequestFailed
+from darkcurrent.judges.base import Judge, RequestFailed
 from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.records import Event, Terminal
@@ -131,6 +131,10 @@ def run_campaign(
                     )
                     with _pausing(campaign) as interrupted:
                         state = await campaign.run(_opened(who))
+                    if campaign.stopped is None and (changed := await _changed_meanwhile(judge, who)):
+                        why = f"{_said_of(changed)} changed while the campaign ran: not all answers are the same judge's"
+                        campaign.stop("PARTIAL_HOLD_MODEL", why)
+                        state = campaign_state(journal.summary, len(calls))
                     if interrupted():
                         raise KeyboardInterrupt
                     return state
@@ -212,16 +216,34 @@ def _opened(identity: Identity) -> dict[str, object]:
 def _same_service(configuration: Configuration, events: list[Event], identity: Identity) -> None:
     """Compare who answers with who answered when the campaign began."""
     first = next((event.detail["identity"] for event in events if event.kind == "opened"), None)
-    if first is None:
-        return
-    # The list of served models may grow; that the declared one is in it is checked on its own.
-    facts = (first.keys() | identity.facts.keys()) - {"served", "models_status"}
-    changed = sorted(key for key in facts if first.get(key) != identity.facts.get(key))
+    changed = [] if first is None else _changes(first, identity.facts)
     if changed:
         raise ModelMismatchError(
-            f"configuration `{configuration.name}`: {', '.join(changed)} of the service changed since the campaign began: "
+            f"configuration `{configuration.name}`: {_said_of(changed)} changed since the campaign began: "
             "its answers would be those of another judge."
         )
+
+
+async def _changed_meanwhile(judge: Judge, before: Identity) -> list[str]:
+    """Return what the service says of itself otherwise than before the first call; nothing where it says nothing."""
+    try:
+        after = await judge.identify()
+    except RequestFailed:
+        return []
+    except ModelMismatchError:
+        return ["model_path"]
+    return _changes(before.facts, after.facts)
+
+
+def _changes(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    # The list of served models may grow; that the declared one is in it is checked on its own.
+    return sorted(
+        key for key in (before.keys() | after.keys()) - {"served"} if before.get(key) != after.get(key)
+    )
+
+
+def _said_of(changed: list[str]) -> str:
+    return f"{', '.join(changed)} of the service"
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""Backend `function`: a Python callable `(prompt, a, b)` that returns the text of a reply."""
+"""Backend `function`: a Python callable `(prompt, a, b)` that returns the text of a reply.
+
+Where a third candidate is shown, the callable gets it as `c`.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +67,10 @@ class FunctionJudge:
         """Name the callable; the digest of its file is part of the frozen configuration."""
         return Identity("verified digest", {"served": [self._name], "python": sys.version.split()[0]})
 
-    def request_bytes(self, rubric: str, prompt: str, a: str, b: str) -> bytes:
-        """Return the arguments of the call as JSON."""
-        return json.dumps(
-            {"prompt": prompt, "a": a, "b": b}, ensure_ascii=True, separators=(",", ":")
-        ).encode("ascii")
+    def request_bytes(self, rubric: str, prompt: str, a: str, b: str, c: str | None = None) -> bytes:
+        """Return the arguments of the call as JSON; `c` only where a third candidate is shown."""
+        arguments = {"prompt": prompt, "a": a, "b": b} | ({} if c is None else {"c": c})
+        return json.dumps(arguments, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
     async def ask(self, request: bytes, timeout: float) -> Reply:
         """Call the function and take what it returns as the reply; what is no text is shown as Python shows it."""
@@ -93,6 +95,7 @@ async def _outcome(function: Callable[..., Any], arguments: dict[str, str]) -> _
     """
     loop = asyncio.get_running_loop()
     returned: asyncio.Future[_Outcome | Awaitable[Any]] = loop.create_future()
+    third = {"c": arguments["c"]} if "c" in arguments else {}
 
     def settle(value: _Outcome | Awaitable[Any]) -> None:
         if not returned.done():
@@ -101,7 +104,7 @@ async def _outcome(function: Callable[..., Any], arguments: dict[str, str]) -> _
     def work() -> None:
         found: _Outcome | Awaitable[Any]
         try:
-            value = function(arguments["prompt"], arguments["a"], arguments["b"])
+            value = function(arguments["prompt"], arguments["a"], arguments["b"], **third)
             found = value if inspect.isawaitable(value) else ("returned", _as_text(value))
         except BaseException as error:  # noqa: BLE001 - whatever a user's callable raises is its failure, not ours
             found = ("raised", _as_sentence(error))

@@ -20,19 +20,21 @@ MODEL = "simulated"
 """The name that it serves under, unless another one is asked for."""
 
 Slot = Literal["A", "B"]
-Texts = tuple[str, str, str]
+Texts = tuple[str, ...]
+"""Prompt, first and second answer, and the third candidate where one is shown."""
 
 # The form of `render_messages`; a text that holds the tags itself may be read wrongly.
 _PROMPT = re.compile(
-    "<request>\n(.*?)\n</request>\n\n<answer_A>\n(.*?)\n</answer_A>\n\n<answer_B>\n(.*?)\n</answer_B>",
+    "<request>\n(.*?)\n</request>\n\n<answer_A>\n(.*?)\n</answer_A>\n\n<answer_B>\n(.*?)\n</answer_B>"
+    "(?:\n\n<not_eligible_C>\n(.*?)\n</not_eligible_C>)?",
     re.DOTALL,
 )
 
 
 def texts_of(prompt: str) -> Texts | None:
-    """Return request, first and second answer of a rendered prompt; None where it is none."""
+    """Return what a rendered prompt shows; None where it is none."""
     found = _PROMPT.search(prompt)
-    return (found[1], found[2], found[3]) if found else None
+    return tuple(text for text in found.groups() if text is not None) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Truth:
 class Key:
     """What a simulated judge knows of a study: for each call, by the digests of its texts, the right answer."""
 
-    def __init__(self, truths: Mapping[tuple[str, str, str], Truth] | None = None) -> None:
+    def __init__(self, truths: Mapping[tuple[str, ...], Truth] | None = None) -> None:
         self._truths = dict(truths or {})
 
     @classmethod
@@ -54,7 +56,7 @@ class Key:
         """Return the key of a frozen study."""
         return cls(
             {
-                (call.prompt, call.text_a, call.text_b): Truth(
+                call.shown[1:]: Truth(
                     {call.slot_a: "A", call.slot_b: "B"}.get(call.target) if call.target else None,  # type: ignore[arg-type]
                     call.stratum,
                 )
@@ -70,8 +72,7 @@ class Key:
 
     def truth(self, texts: Texts) -> Truth | None:
         """Return what is right; None where the key does not know these texts."""
-        prompt, a, b = map(digest_text, texts)
-        return self._truths.get((prompt, a, b))
+        return self._truths.get(tuple(map(digest_text, texts)))
 
 
 class SimulatedJudge:
@@ -89,15 +90,16 @@ class SimulatedJudge:
         self.properties = properties or Properties()
         self._key = key or Key()
 
-    def answer(self, rubric: str, prompt: str, a: str, b: str) -> str:
+    def answer(self, rubric: str, prompt: str, a: str, b: str, c: str | None = None) -> str:
         """Return the text of a reply."""
-        verdict = self._verdict(rubric, (prompt, a, b))
+        texts = (prompt, a, b) if c is None else (prompt, a, b, c)
+        verdict = self._verdict(rubric, texts)
         content = json.dumps({"winner": verdict}, separators=(",", ":"))
-        fenced = self._unit("fenced", rubric, prompt, a, b) < self.properties.fenced
+        fenced = self._unit("fenced", rubric, *texts) < self.properties.fenced
         return f"```json\n{content}\n```" if fenced else content
 
     def _verdict(self, rubric: str, texts: Texts) -> Literal["A", "B", "tie"]:
-        _, a, b = texts
+        a, b = texts[1:3]
         habit = self.properties.habit
         if habit == "tie":
             return "tie"
@@ -110,7 +112,7 @@ class SimulatedJudge:
         return "tie" if habit == "one-sided" and self._taste(a, b) == "B" else self._taste(a, b)
 
     def _fair(self, rubric: str, texts: Texts) -> Literal["A", "B", "tie"]:
-        _, a, b = texts
+        a, b = texts[1:3]
         truth = self._key.truth(texts) or Truth(self._taste(a, b) if a != b else None, "")
         if truth.target is None or a == b:
             if self._unit("dark", rubric, *texts) >= self.properties.dark_current:
