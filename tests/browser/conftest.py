@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -80,6 +81,43 @@ def rich(tmp_path_factory) -> tuple[Study, Path]:
     return study, study.folder / "report.html"
 
 
+JUDGE = """
+def echo(prompt, a, b):
+    return prompt + a
+
+def fair(prompt, a, b):
+    return "tie" if a == b else "A" if a.startswith("good") else "B"
+"""
+
+
 @pytest.fixture(scope="session")
-def studies(rich) -> None:
+def hostile(tmp_path_factory) -> Path:
+    """The page of a study whose items, strata and replies are hostile."""
+    folder = tmp_path_factory.mktemp("pages") / "hostile"
+    folder.mkdir()
+    text = "</script><script>hacked=1</script>{{7*7}}<img src=x onerror=hacked=1>\u202e"
+    rows = [
+        {"id": f"{n}{text}", "prompt": f"{n}{text}", "chosen": f"good{text}", "rejected": f"bad{text}"}
+        | {"stratum": f"{n % 3}{text}" + "W" * 100_000 * (n % 3 == 1)}
+        for n in range(12)
+    ]
+    (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (folder / "judge.py").write_text(JUDGE, encoding="utf-8")
+    judges = "".join(
+        f'[[configuration]]\nname = "{name}"\nbackend = "function"\ncallable = "judge:{name}"\n'
+        for name in ("echo", "fair")
+    )
+    head = f'format = 1\n[study]\nname = "hostile"\ntitle = {json.dumps(text)}\n'
+    body = '[battery]\nsource = "pairs"\npath = "pairs.jsonl"\n[criteria.neutral]\nrubric = "neutral"\n[schedule]\nseed = 1\n'
+    (folder / "protocol.toml").write_text(head + body + judges, encoding="utf-8")
+    study = Study(folder)
+    study.freeze()
+    for name in ("echo", "fair"):
+        study.run(name)
+    study.report(study.analyze())
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="session")
+def studies(rich, hostile) -> None:
     """All studies that need an event loop to be captured."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import altair as alt
 
+from darkcurrent.printable import printable
 from darkcurrent.reports.charts.palette import Palette
 
 __all__ = [
@@ -151,5 +152,14 @@ def dressed(chart: Any, palette: Palette, right: int = 18) -> dict[str, Any]:
         legend=alt.LegendConfig(labelColor=palette.ink, labelFontSize=11, labelLimit=0, columnPadding=18),
         title=alt.TitleConfig(color=palette.ink, fontSize=13, anchor="start"),
     )
-    spec: dict[str, Any] = styled.to_dict()
+    spec: dict[str, Any] = _printable(styled.to_dict())
     return spec
+
+
+def _printable(part: Any) -> Any:
+    """Return a part of a specification whose texts are printable: a control character ends the process that draws it."""
+    if isinstance(part, dict):
+        return {key: _printable(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_printable(value) for value in part]
+    return printable(part) if isinstance(part, str) else part

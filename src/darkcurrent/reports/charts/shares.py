@@ -63,15 +63,16 @@ def invalid_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
             totals[reason] = totals.get(reason, 0) + count
     common = sorted(totals, key=lambda reason: -totals[reason])[:_MOST_REASONS]
     colors = [palette.purple, palette.orange, palette.blue, palette.yellow, palette.green, palette.grey]
-    kinds = dict(zip(common, colors, strict=False))
+    reasons = dict(zip(common, labels(common), strict=True))
+    kinds = dict(zip(reasons.values(), colors, strict=False))
     if len(totals) > len(common):
         kinds["other reasons"] = palette.soft
     kinds["valid"] = palette.pale
     counted = {}
-    for label, campaign in zip(labels([each.configuration for each in campaigns]), campaigns, strict=True):
-        found = {reason: campaign.invalid_by_reason.get(reason, 0) for reason in common}
+    for name, campaign in zip(labels([each.configuration for each in campaigns]), campaigns, strict=True):
+        found = {label: campaign.invalid_by_reason.get(reason, 0) for reason, label in reasons.items()}
         others = campaign.invalid - sum(found.values())
-        counted[label] = {**found, "other reasons": others, "valid": campaign.terminal - campaign.invalid}
+        counted[name] = {**found, "other reasons": others, "valid": campaign.terminal - campaign.invalid}
     return [_figure("invalid", "Why calls gave no verdict", counted, kinds, "calls that ended", palette)]
 
 
