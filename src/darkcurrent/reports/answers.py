@@ -78,9 +78,13 @@ def summary(analysis: Analysis) -> str:
     passed = sum(cell.joint == "both gates pass" for cell in analysis.cells)
     held = sum(cell.joint == "HOLD" for cell in analysis.cells)
     ungraded = sum(cell.joint == "NOT GRADED" for cell in analysis.cells)
-    text = f"{passed} of {cells} {'passes' if passed == 1 else 'pass'} both gates"
+    if ungraded + held == total and ungraded:
+        text = f"{ungraded} of {cells} described and not graded: a threshold or an arm is missing"
+    else:
+        text = f"{passed} of {cells} {'passes' if passed == 1 else 'pass'} both gates"
+        text += f"; {ungraded} not graded" if ungraded else ""
     text += f"; {held} on HOLD, not evaluated" if held else ""
-    return text + (f"; {ungraded} not graded" if ungraded else "") + "."
+    return text + "."
 
 
 def hidden_strata(cell: CellResult, analysis: Analysis) -> list[str]:
@@ -141,6 +145,8 @@ def _advice(analysis: Analysis, cell: CellResult) -> str:
     if cell.state == "HOLD":
         return _after_hold(campaign)
     parts = []
+    if cell.state != "NOT GRADED" and cell.joint == "NOT GRADED":
+        parts.append("Declare both thresholds, and show both arms, in a new study.")
     if cell.clone["core"].gate == "MISS":
         parts.append(_after_null(analysis, cell))
     if cell.signal.gate == "MISS":
@@ -155,9 +161,9 @@ def _advice(analysis: Analysis, cell: CellResult) -> str:
 
 def _after_hold(campaign: CampaignResult) -> str:
     if campaign.terminal == 0 and campaign.stopped is None:
-        return "Capture it: `darkcurrent run`."
+        return "Capture it with “darkcurrent run”."
     if campaign.missing and campaign.stopped is None:
-        return "Capture what is missing: `darkcurrent run` goes on where it stopped."
+        return "Capture what is missing: “darkcurrent run” goes on where it stopped."
     if campaign.missing or campaign.ambiguous:
         return "Remove what stopped the capture, and begin a new study: what is missing here stays missing."
     evaluable = [reading.contract for reading in campaign.sensitivity if reading.sentence]

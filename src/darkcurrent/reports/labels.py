@@ -29,7 +29,7 @@ def labels(names: Sequence[str], longest: int = 23) -> list[str]:
 
 def cell_labels(cells: Sequence[CellResult], longest: int = 23) -> list[str]:
     """Return the label of each cell; where all have one criterion, it is left out."""
-    single = len({cell.criterion for cell in cells}) == 1
+    single = len({cell.criterion for cell in cells}) < 2
     return labels(
         [cell.configuration if single else f"{cell.configuration} / {cell.criterion}" for cell in cells],
         longest,

@@ -25,7 +25,7 @@ def _null(analysis: Analysis) -> str:
     if not graded:
         return text + "No cell is graded here."
     threshold = declared(analysis.gates["clone_threshold"])
-    text += f"{len(graded) - len(missed)} of {_cells(len(graded))} can exclude a rate of {threshold} (dashed line)"
+    text += f"{len(graded) - len(missed)} of {_cells(len(graded))} graded can exclude a rate of {threshold} (dashed line)"
     return text + (f"; not {_names(analysis, missed)}." if missed else ".")
 
 
@@ -41,11 +41,12 @@ def _utility(analysis: Analysis) -> str:
     passed = [cell for cell in graded if cell.signal.gate == "PASS"]
     hiding = [cell for cell in passed if hidden_strata(cell, analysis)]
     threshold = declared(analysis.gates["utility_threshold"])
-    text = f"{len(passed)} of {_cells(len(graded))} reach {threshold} (dashed line) with their lower bound."
+    reach = "reaches" if len(passed) == 1 else "reach"
+    text = f"{len(passed)} of {_cells(len(graded))} graded {reach} {threshold} (dashed line) with their lower bound."
     if hiding:
         text += (
             f" {_names(analysis, hiding)}: the pass of the whole hides at least one stratum below {threshold}, marked with a "
-            "red diamond."
+            "red diamond. A mean over few items may lie below by chance; it is described, not tested."
         )
     return text
 
@@ -53,13 +54,13 @@ def _utility(analysis: Analysis) -> str:
 def _patterns(analysis: Analysis) -> str:
     worst, most = None, 0.0
     for cell in analysis.cells:
-        for counts in cell.patterns.values():
+        for counts in cell.patterns.values() if cell.state != "HOLD" else ():
             total = sum(counts.values()) - counts.get("incomplete", 0)
             if total and counts["position"] / total > most:
                 worst, most = (cell, counts["position"], total), counts["position"] / total
     text = "What the two orders of a pair say together: a judge that reads the texts chooses the same text twice. "
     if worst is None:
-        return text + "No pair got the same slot twice."
+        return text + "No pair of an evaluated cell got the same slot twice."
     cell, count, total = worst
     return (
         text
@@ -118,6 +119,8 @@ def _invalid(analysis: Analysis) -> str:
                     else "."
                 )
             )
+    if not any(campaign.terminal for campaign in analysis.campaigns):
+        return "Nothing is captured yet."
     return " ".join(said) or "Every call that ended gave a valid verdict."
 
 
@@ -152,8 +155,8 @@ def _risk(analysis: Analysis) -> str:
     if not cells:
         return "No cell was evaluated on both identical texts and targets: no risk can be said."
     (_, best, least), *others = ranking(cells, first_losses([rates for _, rates in cells]))
-    text = f"At the losses set at first, {best} costs least: {number(least)} in each call"
-    text += f"; next {others[0][1]}, {number(others[0][2])}." if others else "."
+    text = f"At the losses set at first, {best} costs {number(least)} in each call"
+    text += f", the least; next {others[0][1]}, {number(others[0][2])}." if others else "."
     return text + " Set your own losses; the page computes at once and keeps them in its link."
 
 
@@ -161,6 +164,8 @@ def _provenance(analysis: Analysis) -> str:
     verified = sum(campaign.basis == "verified digest" for campaign in analysis.campaigns)
     stated = sum(campaign.basis == "service's declaration" for campaign in analysis.campaigns)
     found = sum(len(campaign.deviations) for campaign in analysis.campaigns)
+    if not verified + stated:
+        return "Nobody was asked yet." if analysis.state != "NOT GRADED" else "What was read, by its digests."
     judges = _count(len(analysis.campaigns), "configuration")
     text = (
         f"Of {judges}, {verified} answered with verified bytes and {stated} by their service's declaration."

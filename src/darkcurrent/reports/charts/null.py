@@ -79,6 +79,7 @@ def null_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
                 *([rule] if rule else []),
             ]
         chart = alt.layer(*layers).properties(width=WIDTH, height=HEADER * len(values))
-        note = "● rate · bar: one-sided 95 % upper bound · dashed: threshold" if graded else ""
+        note = "● rate · bar: one-sided 95 % upper bound" if graded else ""
+        note += " · dashed: threshold" if graded and threshold else ""
         figures.append(Figure(f"null-{stratum}", title, dressed(chart, palette), note))
     return figures

@@ -8,7 +8,7 @@ from darkcurrent.patterns import PATTERNS
 from darkcurrent.reports.charts.frame import Figure, Rows, dressed, stack
 from darkcurrent.reports.charts.palette import Palette
 from darkcurrent.reports.labels import cell_labels, labels
-from darkcurrent.results import Analysis
+from darkcurrent.results import Analysis, CellResult
 
 __all__ = ["invalid_figures", "pattern_figures", "verdict_figures"]
 
@@ -19,13 +19,14 @@ def pattern_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
     """Return one chart for each arm that was shown in both orders."""
     colors = [palette.pale, palette.blue, palette.orange, palette.yellow, palette.purple, palette.grey]
     kinds = dict(zip(_PATTERN_NAMES.values(), colors, strict=True))
-    names = cell_labels(analysis.cells)
-    arms = dict.fromkeys(arm for cell in analysis.cells for arm in cell.patterns)
+    cells = _evaluated(analysis)
+    names = cell_labels(cells)
+    arms = dict.fromkeys(arm for cell in cells for arm in cell.patterns)
     figures = []
     for arm in arms:
         counted = {
             label: {name: cell.patterns[arm].get(pattern, 0) for pattern, name in _PATTERN_NAMES.items()}
-            for label, cell in zip(names, analysis.cells, strict=True)
+            for label, cell in zip(names, cells, strict=True)
             if arm in cell.patterns
         }
         figures.append(
@@ -42,14 +43,15 @@ _PATTERN_NAMES: dict[str, str] = dict(
 def verdict_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
     """Return one chart of what each cell said where there was a target."""
     kinds = {"correct": palette.blue, "tie": palette.pale, "wrong": palette.orange, "invalid": palette.purple}
+    cells = _evaluated(analysis)
     counted = {
         label: cell.signal.verdicts.model_dump()
-        for label, cell in zip(cell_labels(analysis.cells), analysis.cells, strict=True)
+        for label, cell in zip(cell_labels(cells), cells, strict=True)
         if cell.signal.items
     }
-    return [
-        _figure("verdicts", "What was said where there was a target", counted, kinds, "calls", palette)
-    ] * bool(counted)
+    if not counted:
+        return []
+    return [_figure("verdicts", "What was said where there was a target", counted, kinds, "calls", palette)]
 
 
 def invalid_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
@@ -74,6 +76,11 @@ def invalid_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
         others = campaign.invalid - sum(found.values())
         counted[name] = {**found, "other reasons": others, "valid": campaign.terminal - campaign.invalid}
     return [_figure("invalid", "Why calls gave no verdict", counted, kinds, "calls that ended", palette)]
+
+
+def _evaluated(analysis: Analysis) -> list[CellResult]:
+    """Return the cells that are drawn: the counts of a held campaign stand in the tables, and are compared with nothing."""
+    return [cell for cell in analysis.cells if cell.state != "HOLD"]
 
 
 def _figure(

@@ -76,7 +76,10 @@ def utility_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
         *([rule] if rule else []),
     ).properties(width=WIDTH, height=(HEADER + 4) * len(values))
     title = "Share that chose the target: mean, lower bounds, both orders"
-    note = "● mean · black bar: lower bound · grey bar: conservative bound · ▼ order AB · ▲ order BA · dashed: threshold"
+    note = (
+        "● mean · black bar: lower bound · grey bar: conservative bound · ▼ order AB · ▲ order BA"
+        + _dashed(analysis)
+    )
     return [Figure("utility", title, dressed(chart, palette), note)]
 
 
@@ -86,7 +89,7 @@ def strata_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
     for index, (label, cell) in enumerate(zip(cell_labels(analysis.cells, 60), analysis.cells, strict=True)):
         if len(cell.signal.strata) > 1:
             left_out = max(0, len(cell.signal.strata) - MOST_STRATA)
-            note = "Mean of each stratum, and its items; line: the whole cell; dashed: threshold."
+            note = "● mean of a stratum, and its items · line: the whole cell" + _dashed(analysis)
             title = f"{label}: by stratum" + (f", without the {left_out} strongest" if left_out else "")
             figures.append(
                 Figure(
@@ -139,6 +142,10 @@ def _forest(cell: CellResult, analysis: Analysis, palette: Palette) -> Any:
         ),
         *([rule] if rule else []),
     ).properties(width=_FOREST, height=HEADER * len(values))
+
+
+def _dashed(analysis: Analysis) -> str:
+    return "" if analysis.gates["utility_threshold"] is None else " · dashed: threshold"
 
 
 def _items(count: int) -> str:
