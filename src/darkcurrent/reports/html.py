@@ -65,8 +65,12 @@ _SECTIONS = {
     "null": ("Does it invent preferences?", ("null",)),
     "utility": ("Does it choose the target?", ("utility", "strata")),
     "patterns": ("What do both orders say together?", ("patterns", "retest")),
-    "verdicts": ("Correct, tie, wrong, invalid", ("utility",)),
+    "verdicts": ("Correct, tie, wrong, invalid", ("utility", "contrasts")),
+    "equivalent": ("Does it prefer one of two equals?", ("equivalent", "gap-0")),
+    "ladder": ("How large must a difference be?", ("ladder", "contrasts")),
+    "context": ("Does a third text change its mind?", ("context",)),
     "invalid": ("Answers without a verdict", ("campaigns", "invalid", "sensitivity")),
+    "tests": ("What was assigned at random", ("tests",)),
     "time": ("Along the schedule", ("usage", "campaigns")),
     "risk": ("What does using it cost?", ("utility", "null")),
     "provenance": ("Identity and provenance", ("identity", "digests", "usage", "deviations", "imported")),
@@ -105,6 +109,7 @@ def html_report(analysis: Analysis, provenance: Provenance | None = None) -> str
             [table for table in tables if table.key in keys],
         )
         for key, (title, keys) in _SECTIONS.items()
+        if key in said
     ]
     cells = priced_cells(analysis)
     losses = first_losses([rates for _, rates in cells])

@@ -19,17 +19,24 @@ _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def rates_of(cell: CellResult) -> Rates | None:
-    """Return a cell's rates over its calls; None where it was not evaluated or one of the two arms is missing."""
+    """Return a cell's rates over its calls; None where it was not evaluated or one of the two arms is missing.
+
+    A preference between certified equivalents is counted over the pairs with two valid verdicts.
+    """
     core, said = cell.clone["core"], cell.signal.verdicts
     calls = said.correct + said.tie + said.wrong + said.invalid
     if cell.state == "HOLD" or core.n == 0 or calls == 0:
         return None
+    equals = cell.equivalent
+    certified = equals is not None and equals.certified is not None and equals.false_preference is not None
     return Rates(
         false_preference=(core.a + core.b) / core.n,
         invalid_clone=core.invalid / core.n,
         wrong=said.wrong / calls,
         tie=said.tie / calls,
         invalid_signal=said.invalid / calls,
+        equivalent_preference=equals.false_preference if equals and certified else None,
+        invalid_equivalent=equals.invalid / equals.calls if equals and certified else None,
     )
 
 

@@ -14,8 +14,9 @@ __all__ = ["readings", "trades"]
 
 
 def readings(analysis: Analysis) -> dict[str, str]:
-    """Return the reading of each section by its key."""
-    return {key: say(analysis) for key, say in _READINGS.items()}
+    """Return the reading of each section by its key; a section of an arm that was not shown has none."""
+    said = {key: say(analysis) for key, say in _READINGS.items()}
+    return {key: text for key, text in said.items() if text}
 
 
 def _null(analysis: Analysis) -> str:
@@ -97,6 +98,69 @@ def trades(analysis: Analysis) -> list[str]:
                 f"{shown(name, 40)}, “{shown(other.criterion, 40)}” instead of “{shown(first.criterion, 40)}”: {what}."
             )
     return found
+
+
+def _equivalent(analysis: Analysis) -> str:
+    found = [(cell, cell.equivalent) for cell in analysis.cells if cell.equivalent is not None]
+    if not found:
+        return ""
+    text = "Two different texts of which neither is better are to be tied. "
+    rated = [
+        (pairs.rate, cell, pairs) for cell, pairs in found if pairs.rate is not None and cell.state != "HOLD"
+    ]
+    if not rated:
+        return text + "No cell was evaluated."
+    _, cell, pairs = max(rated, key=lambda each: each[0])
+    proof = (
+        f"That they are equal is proved by {pairs.certified}."
+        if pairs.certified
+        else "Nothing proves that they are equal."
+    )
+    if pairs.adverse == 0:
+        return f"{text}All were tied in both orders. {proof}"
+    return f"{text}Not tied most often: {_names(analysis, [cell])}, {share(pairs.adverse, pairs.pairs)} pairs. {proof}"
+
+
+def _ladder(analysis: Analysis) -> str:
+    found = [(cell, cell.ladder) for cell in analysis.cells if cell.ladder is not None]
+    if not found:
+        return ""
+    seen: dict[str, list[CellResult]] = {}
+    for cell, ladder in found:
+        if cell.state != "HOLD":
+            seen.setdefault(ladder.smallest_75 or "none", []).append(cell)
+    said = [f"{step}: {_names(analysis, cells)}" for step, cells in sorted(seen.items())]
+    text = "Contrasts of known size, the hardest first; a tie is a miss. Hardest step with a share of .75 or more: "
+    return text + ("; ".join(said) or "no cell was evaluated") + "."
+
+
+def _context(analysis: Analysis) -> str:
+    found = [
+        (abs(one.difference), cell, arm, one)
+        for cell in analysis.cells
+        for arm, one in cell.context.items()
+        if one.difference is not None and cell.state != "HOLD"
+    ]
+    if not any(cell.context for cell in analysis.cells):
+        return ""
+    text = "The same two texts, without and with a third one that cannot win: no gate. "
+    if not found:
+        return text + "No cell was evaluated."
+    _, cell, arm, one = max(found, key=lambda each: each[0])
+    return text + (
+        f"The share of successes moves most for {_names(analysis, [cell])} ({arm}): {number(one.absent)} to "
+        f"{number(one.present)}."
+    )
+
+
+def _tests(analysis: Analysis) -> str:
+    if not analysis.tests:
+        return ""
+    graded = [test for test in analysis.tests if test.gate != "NOT GRADED"]
+    if graded:
+        return f"{len(graded)} of {len(analysis.tests)} families of randomization tests are evaluated; what each does not identify stands beside it."
+    why = "; ".join(dict.fromkeys(test.reason for test in analysis.tests))
+    return f"No randomization test: {why}."
 
 
 def _invalid(analysis: Analysis) -> str:
@@ -192,6 +256,10 @@ _READINGS: dict[str, Callable[[Analysis], str]] = {
     "utility": _utility,
     "patterns": _patterns,
     "verdicts": _verdicts,
+    "equivalent": _equivalent,
+    "ladder": _ladder,
+    "context": _context,
+    "tests": _tests,
     "invalid": _invalid,
     "time": _time,
     "risk": _risk,

@@ -8,6 +8,7 @@ from typing import Any
 
 from darkcurrent.batteries.ladder.tasks import LEVELS, Task
 from darkcurrent.errors import BatteryError
+from darkcurrent.records import STEPS, Step
 
 __all__ = ["MOST_RATIO", "certify", "pairs"]
 
@@ -18,12 +19,15 @@ Text = tuple[int, int]
 """Level and wording of a text."""
 
 
-def pairs() -> dict[str, tuple[tuple[Text, Text], ...]]:
+def pairs() -> dict[Step, tuple[tuple[Text, Text], ...]]:
     """Return the pairs of every task by step; in a pair of two levels, the higher one comes first."""
-    found: dict[str, list[tuple[Text, Text]]] = {"gap-0": [((level, 0), (level, 1)) for level in LEVELS]}
-    for lower, higher in combinations(LEVELS, 2):
-        found.setdefault(f"gap-{higher - lower}", []).append(((higher, 0), (lower, 0)))
-    return {step: tuple(found[step]) for step in sorted(found)}
+    levels = [((higher, 0), (lower, 0)) for lower, higher in combinations(LEVELS, 2)]
+    found: dict[Step, tuple[tuple[Text, Text], ...]] = {
+        "gap-0": tuple(((level, 0), (level, 1)) for level in LEVELS)
+    }
+    for gap, step in enumerate(STEPS[1 : len(LEVELS)], start=1):
+        found[step] = tuple(pair for pair in levels if pair[0][0] - pair[1][0] == gap)
+    return found
 
 
 def certify(task: Task) -> dict[str, Any]:

@@ -8,6 +8,7 @@ gives Vega-Lite specifications by section, in reading order; `vl_convert.vegalit
 
 from __future__ import annotations
 
+from darkcurrent.reports.charts.arms import context_figures, equivalent_figures, ladder_figures
 from darkcurrent.reports.charts.frame import Figure
 from darkcurrent.reports.charts.null import null_figures
 from darkcurrent.reports.charts.palette import DARK, LIGHT, PAGE, Palette
@@ -24,6 +25,9 @@ _SECTIONS = {
     "utility": (utility_figures, strata_figures),
     "patterns": (pattern_figures,),
     "verdicts": (verdict_figures,),
+    "equivalent": (equivalent_figures,),
+    "ladder": (ladder_figures,),
+    "context": (context_figures,),
     "invalid": (invalid_figures,),
     "time": (timeline_figures,),
     "risk": (risk_figures,),
