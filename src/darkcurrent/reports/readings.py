@@ -112,7 +112,7 @@ def _equivalent(analysis: Analysis) -> str:
         return text + "No cell was evaluated."
     _, cell, pairs = max(rated, key=lambda each: each[0])
     proof = (
-        f"That they are equal is proved by {pairs.certified}."
+        f"What proves that they are equal: {pairs.certified}."
         if pairs.certified
         else "Nothing proves that they are equal."
     )
@@ -158,7 +158,8 @@ def _tests(analysis: Analysis) -> str:
         return ""
     graded = [test for test in analysis.tests if test.gate != "NOT GRADED"]
     if graded:
-        return f"{len(graded)} of {len(analysis.tests)} families of randomization tests are evaluated; what each does not identify stands beside it."
+        counted = f"{len(graded)} of {len(analysis.tests)} families of randomization tests are evaluated"
+        return f"{counted}; what each does not identify stands beside it."
     why = "; ".join(dict.fromkeys(test.reason for test in analysis.tests))
     return f"No randomization test: {why}."
 

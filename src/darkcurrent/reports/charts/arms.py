@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 
 from darkcurrent.reports.charts.frame import (
@@ -72,7 +74,7 @@ def ladder_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
     return figures
 
 
-def _curves(cells: list[CellResult], palette: Palette) -> alt.LayerChart | None:
+def _curves(cells: list[CellResult], palette: Palette) -> Any:
     values: Rows = []
     steps: dict[str, None] = {}
     kinds = labels([cell.criterion for cell in cells])
