@@ -105,7 +105,8 @@ def test_the_break_even_losses_are_those_of_the_package(opened, rich, cells, los
             break_even(cells[first - 1][1], cells[second - 1][1], losses, name),
             getattr(losses, name),
         )
-        if value is not None and value != now:
+        # At a prevalence of 1 nothing else occurs, and cells that differ elsewhere are equal: the page leaves that out.
+        if value is not None and value != now and not (name == "pi_c" and value == 1):
             expected.append(("below" if value > now else "above", float(f"{value:.3g}"), float(f"{now:.3g}")))
     found = [re.search(r"is (below|above) (\S+) \(now (\S+)\)", line).groups() for line in said]
     assert [(side, float(value), float(now)) for side, value, now in found] == expected

@@ -47,7 +47,8 @@
     const atZero = difference(0), atStep = difference(step);
     if (atZero === atStep || step === 0) return null;
     const value = step * atZero / (atZero - atStep);
-    return value >= 0 && (room === undefined || value <= room) ? value : null;
+    // Where nothing else occurs any more, cells that differ elsewhere are equal: that tells nothing.
+    return value >= 0 && (room === undefined || value < room) ? value : null;
   }
 
   const digits = (value, count) => value.toFixed(count);
