@@ -122,7 +122,7 @@ def test_no_name_is_more_than_a_text(opened, analysis, plain, tmp_path, kind):
         )
         assert it.page.evaluate("typeof hacked") == "undefined"
         assert it.page.evaluate("document.documentElement.scrollWidth") <= 375
-        assert it.page.locator("main > section").count() == 11
+        assert it.page.locator("main > section").count() == 12
         assert it.requests == [path.as_uri()]
         shown = it.page.locator("h1").inner_text()
     assert it.complaints == []

@@ -18,6 +18,7 @@ SECTIONS = [
     "patterns",
     "verdicts",
     "invalid",
+    "tests",
     "time",
     "risk",
     "provenance",
@@ -167,8 +168,7 @@ def test_the_keyboard_reaches_every_control(opened, rich):
         assert it.page.get_by_text("[criteria.neutral]").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 375)])
 def test_it_shuts_nobody_out(opened, rich, scheme, width):
     with opened(rich[1], scheme=scheme, width=width) as it:
         found = Axe().run(it.page).response["violations"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from darkcurrent.reports import html_report
+from support.imports import Imported, jsonl
 from support.pages import KINDS, page_study
 
 
