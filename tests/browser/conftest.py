@@ -75,8 +75,9 @@ def opened(browser) -> Opener:
 
 @pytest.fixture(scope="session")
 def rich(tmp_path_factory) -> tuple[Study, Path]:
-    """A study with much in it: ten cells, one campaign on HOLD, strata that a pass hides."""
-    study = page_study(tmp_path_factory.mktemp("pages") / "rich", KINDS)
+    """A study with much in it: eight cells, one campaign on HOLD, strata that a pass hides."""
+    judges = {name: KINDS[name] for name in ("solid", "weak", "first", "fenced")}
+    study = page_study(tmp_path_factory.mktemp("pages") / "rich", judges, items=80)
     study.report(study.analyze())
     return study, study.folder / "report.html"
 

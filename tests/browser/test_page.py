@@ -60,7 +60,7 @@ def test_it_opens_from_a_file_with_no_network_and_nothing_to_complain_of(opened,
             assert it.page.locator(f"section#{section} >> h2").first.is_visible(), section
         for section in ("null", "utility", "patterns", "verdicts", "invalid", "time", "risk"):
             assert it.page.locator(f"section#{section} svg").count() >= 1, section
-        assert it.page.locator(".answers tbody tr").count() == 10
+        assert it.page.locator(".answers tbody tr").count() == 8
         links = it.page.locator("a[href^='#']").evaluate_all(
             "all => all.map(a => a.getAttribute('href').slice(1))"
         )
