@@ -237,3 +237,16 @@ def test_a_text_from_outside_is_a_value_or_a_domain_and_nothing_that_is_evaluate
     assert {
         ("datasets" in path or "values" in path or path[-2:] == ("scale", "domain")) for path in places
     } == {True}
+
+
+def test_of_a_drawing_only_what_draws_is_kept(monkeypatch):
+    drawn = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="10" height="5" onload="x()">
+    <script>x()</script><style>*{}</style><image href="https://example.org/x.png"/><foreignObject><b>x</b></foreignObject>
+    <a xlink:href="javascript:x()"><text>in a link</text></a><use href="#y"/>
+    <g><path d="M1.23456,2" aria-label="&lt;b&gt; said" onclick="x()" style="background:url(x)"/></g>
+    <text opacity="0">unseen</text></svg>"""
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda *_, **__: drawn)
+    assert page_svg({}, "A <title>") == (
+        '<svg role="img" aria-label="A &lt;title&gt;" style="max-width:11px" viewBox="0 0 10 5">\n    '
+        '<path d="M1.23,2"><title>&lt;b&gt; said</title></path></svg>'
+    )
