@@ -180,6 +180,13 @@ def test_what_cannot_be_balanced_is_said_in_words(kind, words):
     assert all(word in found for word in words), found
 
 
+def test_comparisons_of_one_arm_are_numbered_and_a_long_list_of_arms_is_short_for_people():
+    arms = ("clone", "signal", "easy", "hard", "hard-too")
+    (group,) = balance_report(scheduled("carryover", battery_of(3, arms))[2], "carryover").groups
+    assert group.name == "clone core, ladder gap-1, ladder gap-1 #2, ladder gap-5, signal"
+    assert group.short_name == "clone core and 4 more arms"
+
+
 def test_with_few_items_the_arms_do_not_take_turns_and_that_is_said():
     found = balance_report(scheduled("crossover", battery_of(5))[2], "crossover")
     assert len(found.blocks) == 6

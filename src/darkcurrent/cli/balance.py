@@ -45,7 +45,7 @@ def _print_group(group: GroupBalance, console: Console) -> None:
     from rich.text import Text
 
     carried = group.carry_over_range
-    words = f"{group.name}: {group.units} shown in each of {len(group.treatments)} treatments"
+    words = f"{group.short_name}: {group.units} shown in each of {len(group.treatments)} treatments"
     if carried:
         words += f"; one follows another one {carried[0]} to {carried[1]} times"
     if len(group.treatments) > _MOST_ROWS:
