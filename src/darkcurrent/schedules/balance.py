@@ -249,7 +249,8 @@ def _words(found: Balance) -> list[str]:
         carried = group.carry_over_range
         if carried and carried[0] != carried[1]:
             words.append(
-                f"{group.short_name}: a treatment follows another one {carried[0]} to {carried[1]} times over {group.units} {unit}."
+                f"{group.short_name}: a treatment follows another one {carried[0]} to {carried[1]} times "
+                f"over {group.units} {unit}."
             )
     if len(set(found.blocks)) > 1:
         words.append(
