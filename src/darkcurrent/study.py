@@ -30,7 +30,7 @@ from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
-from darkcurrent.records import Battery
+from darkcurrent.records import Battery, Item
 from darkcurrent.reports import (
     Provenance,
     html_report,
@@ -39,10 +39,12 @@ from darkcurrent.reports import (
     provenance_of_imported,
 )
 from darkcurrent.results import Analysis
-from darkcurrent.schedules import hash_schedule
+from darkcurrent.schedules import divide, hash_schedule
 from darkcurrent.verdicts import contract_of
 
 __all__ = ["Study"]
+
+_FLAG = "holds-prompt-tags"
 
 
 class Study:
@@ -126,12 +128,14 @@ class Study:
             name: hash_schedule(battery, rubrics, name, identity["digest"], protocol.schedule.seed)
             for name, identity in identities.items()
         }
+        for calls in schedules.values():
+            divide(calls, protocol.capture.shards, protocol.schedule.kind)  # says so where it cannot be done
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
         return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
 
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
-            name: rubric_text(name, criterion, self.folder) + (f"\n{instruction}\n" if instruction else "")
+            name: rubric_text(name, criterion, self.folder, instruction)
             for name, criterion in protocol.criteria.items()
         }
         digests = {name: digest_text(text) for name, text in texts.items()}
@@ -234,12 +238,13 @@ class Study:
 def _flagged(battery: Battery, protocol: Protocol) -> Battery:
     """Flag the items whose texts hold the tags, or the marks of a template, that a prompt is built with."""
     templates = [c.template for c in protocol.configuration if isinstance(c, RawConfiguration)]
-    items = tuple(
-        item.model_copy(update={"flags": (*item.flags, "holds-prompt-tags")})
-        if delimiters_in((battery.texts[key] for key in (item.prompt, *item.texts.values())), templates)
-        else item
-        for item in battery.items
-    )
+
+    def flags(item: Item) -> tuple[str, ...]:
+        others = tuple(flag for flag in item.flags if flag != _FLAG)  # items of an earlier study may carry it
+        texts = (battery.texts[key] for key in (item.prompt, *item.texts.values()))
+        return (*others, _FLAG) if delimiters_in(texts, templates) else others
+
+    items = tuple(item.model_copy(update={"flags": flags(item)}) for item in battery.items)
     return battery.model_copy(update={"items": items})
 
 

@@ -125,7 +125,10 @@ def freeze(
             [{"sha256": key, "text": battery.texts[key]} for key in sorted(battery.texts)]
         ),
     }
-    for name, receipt in battery.receipts.items():
+    receipts = dict(battery.receipts)
+    if battery.instruction:  # a later study of these items needs it apart from the rubrics
+        receipts["instruction"] = battery.instruction
+    for name, receipt in receipts.items():
         files[f"receipts/{name}.json"] = canonical_json(receipt)
     for name, calls in schedules.items():
         files[f"schedule/{name}.jsonl"] = dump_lines([call.model_dump(mode="json") for call in calls])

@@ -85,6 +85,9 @@ class CaptureTable(Record):
         The same for the cost, by `prices`.
     prices : dict
         Configuration name to what its tokens cost.
+    shards : int
+        Into how many parts the schedule is divided that nodes of a cluster may send at the same time. `in_flight`
+        and `deadline_minutes` are those of each part then.
     """
 
     in_flight: Annotated[int, Field(ge=1, le=1024)] = 1
@@ -96,6 +99,7 @@ class CaptureTable(Record):
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     prices: dict[Name, Price] = Field(default_factory=dict)
+    shards: Annotated[int, Field(ge=1, le=1024)] = 1
 
 
 class GatesTable(Record):
