@@ -70,7 +70,7 @@ _SECTIONS = {
     "ladder": ("How large must a difference be?", ("ladder", "contrasts")),
     "context": ("Does a third text change its mind?", ("context",)),
     "invalid": ("Answers without a verdict", ("campaigns", "invalid", "sensitivity")),
-    "tests": ("What was assigned at random", ("tests",)),
+    "tests": ("Randomization tests", ("tests",)),
     "time": ("Along the schedule", ("usage", "campaigns")),
     "risk": ("What does using it cost?", ("utility", "null")),
     "provenance": ("Identity and provenance", ("identity", "digests", "usage", "deviations", "imported")),

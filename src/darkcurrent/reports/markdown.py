@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from darkcurrent.printable import printable
+from darkcurrent.reports.provenance import Provenance
 from darkcurrent.reports.tables import Table, all_tables
 from darkcurrent.reports.words import cell_sentences, limits
 from darkcurrent.results import Analysis
@@ -12,12 +13,12 @@ from darkcurrent.results import Analysis
 __all__ = ["markdown_report"]
 
 
-def markdown_report(analysis: Analysis) -> str:
-    """Return the whole report."""
+def markdown_report(analysis: Analysis, provenance: Provenance | None = None) -> str:
+    """Return the whole report: the tables of the page, also those of its provenance where that is given."""
     first, *others = all_tables(analysis)
     lines = [f"# {_safe(analysis.title or analysis.study)}", "", *_table(first), ""]
     lines += [f"- **{_safe(name)}**: {_safe(sentence)}" for name, sentence in cell_sentences(analysis)]
-    for table in others:
+    for table in (*others, *(provenance.tables if provenance else ())):
         lines += ["", *_table(table)]
     lines += [
         "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from darkcurrent.reports.answers import hidden_strata
-from darkcurrent.reports.labels import cell_labels, shown
+from darkcurrent.reports.labels import MOST_CHARTS, cell_labels, shown
 from darkcurrent.reports.prices import first_losses, priced_cells, ranking
 from darkcurrent.reports.words import declared, number, share
 from darkcurrent.results import Analysis, CellResult, Timeline
@@ -49,6 +49,9 @@ def _utility(analysis: Analysis) -> str:
             f" {_names(analysis, hiding)}: the pass of the whole hides at least one stratum below {threshold}, marked with a "
             "red diamond. A mean over few items may lie below by chance; it is described, not tested."
         )
+    several = sum(len(cell.signal.strata) > 1 for cell in analysis.cells)
+    if several > MOST_CHARTS:
+        text += f" Strata are drawn for {MOST_CHARTS} of {several} cells, those that hide one first; the table has all."
     return text
 
 
