@@ -33,13 +33,14 @@ from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.records import Battery, Item
 from darkcurrent.reports import (
     Provenance,
+    csv_tables,
     html_report,
     markdown_report,
     provenance_of_frozen,
     provenance_of_imported,
 )
 from darkcurrent.results import Analysis
-from darkcurrent.schedules import divide, hash_schedule
+from darkcurrent.schedules import calls_of, divide, plan, refuse_unfit
 from darkcurrent.verdicts import contract_of
 
 __all__ = ["Study"]
@@ -54,6 +55,19 @@ class Study:
     ----------
     folder : Path
         It need not exist before something is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import darkcurrent
+    >>> pairs = [{"prompt": f"Is {n} even?", "chosen": "yes", "rejected": "no"} for n in range(0, 160, 2)]
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     folder = Path(temporary, "study")
+    ...     audit = darkcurrent.audit({"backend": "simulated"}, pairs, journal=folder)
+    ...     study = darkcurrent.Study(folder)
+    ...     print(study.state("judge")[0], study.ledger().height, study.analyze() == audit.analysis)
+    COMPLETE 240 True
     """
 
     def __init__(self, folder: Path) -> None:
@@ -124,14 +138,18 @@ class Study:
         rubrics, texts = self._rubrics(protocol, battery.instruction)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
         identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
+        planned = plan(protocol.schedule, battery, rubrics)
         schedules = {
-            name: hash_schedule(battery, rubrics, name, identity["digest"], protocol.schedule.seed)
+            name: calls_of(planned, battery, rubrics, name, identity["digest"])
             for name, identity in identities.items()
         }
         for calls in schedules.values():
             divide(calls, protocol.capture.shards, protocol.schedule.kind)  # says so where it cannot be done
+        refuse_unfit(protocol.schedule, battery, rubrics, schedules, planned.assignment)
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
-        return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
+        return freeze(
+            self.folder / "frozen", protocol, text, battery, identities, schedules, planned.assignment
+        )
 
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
@@ -234,6 +252,25 @@ class Study:
         _write(html_path, html_report(analysis, provenance))
         _write(markdown_path, markdown_report(analysis, provenance))
         return html_path, markdown_path
+
+    def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:
+        """Write every table into a folder, one CSV file each, and return their paths.
+
+        Raises
+        ------
+        UsageError
+            Where nothing can be written there.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{folder} cannot be a folder for CSV files ({error.strerror}): name another one."
+            ) from error
+        tables = {folder / name: text for name, text in csv_tables(analysis).items()}
+        for path, text in tables.items():
+            _write(path, text)
+        return list(tables)
 
 
 def _flagged(battery: Battery, protocol: Protocol) -> Battery:

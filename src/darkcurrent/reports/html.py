@@ -63,7 +63,7 @@ class _Section:
 
 _SECTIONS = {
     "null": ("Does it invent preferences?", ("null",)),
-    "utility": ("Does it choose the target?", ("utility", "strata")),
+    "utility": ("Does it choose the target?", ("utility", "strata", "parts")),
     "patterns": ("What do both orders say together?", ("patterns", "retest")),
     "verdicts": ("Correct, tie, wrong, invalid", ("utility", "contrasts")),
     "equivalent": ("Does it prefer one of two equals?", ("equivalent", "gap-0")),

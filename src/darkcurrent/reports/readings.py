@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from darkcurrent.gates import HOLM_LEVEL
 from darkcurrent.reports.answers import hidden_strata
 from darkcurrent.reports.labels import MOST_CHARTS, cell_labels, shown
 from darkcurrent.reports.prices import first_losses, priced_cells, ranking
@@ -159,12 +160,19 @@ def _context(analysis: Analysis) -> str:
 def _tests(analysis: Analysis) -> str:
     if not analysis.tests:
         return ""
-    graded = [test for test in analysis.tests if test.gate != "NOT GRADED"]
-    if graded:
-        counted = f"{len(graded)} of {len(analysis.tests)} families of randomization tests are evaluated"
-        return f"{counted}; what each does not identify stands beside it."
-    why = "; ".join(dict.fromkeys(test.reason for test in analysis.tests))
-    return f"No randomization test: {why}."
+    found = [(family.configuration, test) for family in analysis.tests for test in family.tests]
+    if not found:
+        return f"No randomization test: {'; '.join(dict.fromkeys(str(family.reason) for family in analysis.tests))}."
+    rejected = [(name, test) for name, test in found if test.p_holm is not None and test.p_holm <= HOLM_LEVEL]
+    listed = "; ".join(
+        f"{shown(name, 40)}, {test.contrast}: {number(test.statistic)}, Holm p {number(test.p_holm)}"
+        for name, test in rejected[:6]
+    )
+    text = f"{len(rejected)} of {_count(len(found), 'contrast')} {'has' if len(rejected) == 1 else 'have'} a Holm-adjusted p of "
+    text += f"{declared(HOLM_LEVEL)} or less" + (f" ({listed})." if listed else ".")
+    return (
+        f"{text} What no p here shows: {' '.join(dict.fromkeys(test.does_not_identify for _, test in found))}"
+    )
 
 
 def _invalid(analysis: Analysis) -> str:
