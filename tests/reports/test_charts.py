@@ -241,7 +241,7 @@ def test_a_text_from_outside_is_a_value_or_a_domain_and_nothing_that_is_evaluate
 
 def test_of_a_drawing_only_what_draws_is_kept(monkeypatch):
     drawn = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="10" height="5"
-    onload="x()">
+        onload="x()">
     <script>x()</script><style>*{}</style><image href="https://example.org/x.png"/><foreignObject><b>x</b></foreignObject>
     <a xlink:href="javascript:x()"><text>in a link</text></a><use href="#y"/>
     <g><path d="M1.23456,2" aria-label="&lt;b&gt; said" onclick="x()" style="background:url(x)"/></g>
