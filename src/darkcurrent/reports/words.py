@@ -207,7 +207,9 @@ def limits(analysis: Analysis) -> list[str]:
         "A gate that is missed is no proof of a defect, and a gate that is passed is no certificate for another configuration, "
         "rubric or set of items.",
         "The mean of a stratum is described and not tested; over few items it may lie below a threshold by chance.",
-        "A risk is the loss of these observed rates under losses that you declare; it is no bound and promises nothing elsewhere.",
+        "A risk is the loss of these observed rates under losses that you declare; it is no bound, and no promise for other "
+        "calls.",
         *arm_limits(analysis),
+        *dict.fromkeys(test.does_not_identify for family in analysis.tests for test in family.tests),
         "HOLD means that nothing was evaluated, not that the judge is bad.",
     ]
