@@ -248,8 +248,9 @@ class Study:
     def report(self, analysis: Analysis, html: Path | None = None) -> tuple[Path, Path]:
         """Write `report.html` and `report.md`; return their paths."""
         html_path, markdown_path = html or self.folder / "report.html", self.folder / "report.md"
-        _write(html_path, html_report(analysis, self.provenance(analysis)))
-        _write(markdown_path, markdown_report(analysis))
+        provenance = self.provenance(analysis)
+        _write(html_path, html_report(analysis, provenance))
+        _write(markdown_path, markdown_report(analysis, provenance))
         return html_path, markdown_path
 
     def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:

@@ -153,14 +153,16 @@ def test_every_test_says_what_it_is_conditional_on_and_does_not_show(planted):
         assert (test.draws is None) == (test.method != "monte-carlo")
 
 
-def test_the_report_shows_each_test_in_a_row_and_the_held_campaign_in_none(planted):
-    (table,) = (table for table in all_tables(planted[1]) if table.key == "randomization")
-    assert len(table.rows) == 12
-    assert {row[0] for row in table.rows} == {"strict-is-worse", "strict-is-darker", "first"}
-    (row,) = (row for row in table.rows if row[0] == "first" and row[1] == "AB - BA")
+def test_the_report_shows_each_test_in_a_row_and_of_the_held_campaign_the_reason(planted):
+    (table,) = (table for table in all_tables(planted[1]) if table.key == "tests")
+    tested = [row for row in table.rows if row[4] != "–"]
+    assert len(tested) == 12
+    assert {row[0] for row in tested} == {"strict-is-worse", "strict-is-darker", "first"}
+    (row,) = (row for row in tested if row[0] == "first" and "AB − BA" in row[2] and "strict" not in row[2])
     assert row[3:5] == ("30", "1.000")
-    assert "(strict - neutral) x (BA - AB)" in {row[1] for row in table.rows}
-    assert "not for one cause" in table.note
+    assert any("strict − neutral" in row[2] and "BA − AB" in row[2] for row in tested)
+    assert all("HOLD" in row[7] for row in table.rows if row[4] == "–")
+    assert "names no single cause" in table.note
 
 
 def test_an_invalid_answer_is_no_success_of_a_pair_and_adverse_of_a_clone(tmp_path):
