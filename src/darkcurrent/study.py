@@ -226,14 +226,17 @@ class Study:
             for configuration in self.frozen.protocol.configuration
         )
 
+    def declared(self) -> Declared:
+        """Return what an analysis has to know besides the ledger."""
+        return self.imported.declared() if self.is_imported else Declared.of(self.frozen)
+
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
+        declared = self.declared()
         summaries: dict[str, JournalSummary | None]
         if self.is_imported:
-            declared = self.imported.declared()
             summaries = dict.fromkeys(declared.configurations)
         else:
-            declared = Declared.of(self.frozen)
             summaries = {name: summary for name, (_, summary, _) in self.states().items()}
         result = analyze(declared, self.ledger(), summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
