@@ -141,7 +141,7 @@ def command(
     states: dict[str, str]
     error: DarkcurrentError | None
     if executor == "ray":
-        states, error = run_all_on_cluster(folder, address or "auto", only)
+        states, error = run_all_on_cluster(folder, "auto" if address is None else address, only)
     elif address is not None:
         raise UsageError("--address is that of a cluster: give it with --executor ray.")
     else:
