@@ -98,6 +98,20 @@ def test_a_missing_a_doubled_an_ambiguous_and_an_unswapped_call_make_a_pair_inco
     assert set(_patterns(_call("AB", "A"), _call("BA", "A", swapped=False))) == {"incomplete"}
 
 
+def test_each_context_has_a_pair_of_its_own():
+    calls = [
+        _call(order, value) | {"context": context}
+        for context, order, value in (
+            ("absent", "AB", "A"),
+            ("present", "AB", "A"),
+            ("absent", "BA", "B"),
+            ("present", "BA", "A"),
+        )
+    ]
+    assert _patterns(*calls) == ["stable", "position"]
+    assert _patterns(*calls[:3]) == ["stable", "incomplete"]
+
+
 def test_clones_are_no_pairs_and_every_pattern_has_its_place():
     assert _patterns(_call("IDENTICAL", "A", arm="clone")) == []
     assert set(PATTERNS) == {"tie", "stable", "position", "one-sided", "invalid", "incomplete"}

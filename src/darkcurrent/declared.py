@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from darkcurrent.protocol.freeze import Frozen
@@ -26,6 +26,10 @@ class Declared:
         What was shown, in counts.
     contracts : dict
         Configuration to the contract that its replies were read under, where that has its default options.
+    certified : str or None
+        What proves that the texts of the equivalent arm are equally good; None where nothing does.
+    nested : dict
+        Name of a part of the items, chosen before the first call, to their ids.
     ungraded : str or None
         Why nothing is graded, where that is so: every number is descriptive then, and nothing is HOLD.
     """
@@ -39,6 +43,8 @@ class Declared:
     method: AnalysisTable
     battery: dict[str, Any]
     contracts: dict[str, str]
+    certified: str | None = None
+    nested: dict[str, frozenset[str]] = field(default_factory=dict)
     ungraded: str | None = None
 
     @classmethod
@@ -55,7 +61,25 @@ class Declared:
             method=protocol.analysis,
             battery=_battery(frozen),
             contracts={c.name: c.contract for c in protocol.configuration if is_plain(contract_of(c))},
+            certified=_certified(frozen),
+            nested=_nested(frozen),
         )
+
+
+_CERTIFICATES = {"finite-code": "both programs were run on every declared input"}
+"""Name of a receipt to what it proves of the equivalent arm."""
+
+
+def _certified(frozen: Frozen) -> str | None:
+    return next((words for name, words in _CERTIFICATES.items() if frozen.receipt(name) is not None), None)
+
+
+def _nested(frozen: Frozen) -> dict[str, frozenset[str]]:
+    """Return the parts of the items that their facts name: `nested` is a list of names."""
+    named = [(name, item.id) for item in frozen.items for name in item.facts.get("nested", [])]
+    return {
+        name: frozenset(item for own, item in named if own == name) for name in sorted({n for n, _ in named})
+    }
 
 
 def _battery(frozen: Frozen) -> dict[str, Any]:

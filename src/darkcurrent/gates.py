@@ -42,6 +42,7 @@ def operational_reasons(
     irreconcilable: int,
     ceiling: float,
     invalid_by_reason: dict[str, int],
+    changed: str | None = None,
 ) -> list[str]:
     """Return why a campaign is HOLD; an empty list where it may be evaluated.
 
@@ -56,6 +57,8 @@ def operational_reasons(
         The share of scheduled calls that may be invalid.
     invalid_by_reason : dict
         Counts that explain `invalid`.
+    changed : str or None
+        What of the service changed while the campaign ran, where something did.
     """
     reasons = []
     if scheduled == 0:
@@ -74,6 +77,8 @@ def operational_reasons(
         reasons.append(
             f"{_some(mismatched, 'call')} {_were(mismatched)} answered by a model that is not declared"
         )
+    if changed:
+        reasons.append(changed)
     if irreconcilable:
         have = "has" if irreconcilable == 1 else "have"
         reasons.append(f"{_some(irreconcilable, 'pair')} {have} orders that do not belong together")

@@ -35,6 +35,9 @@ _CALL_COLUMNS = (
     "slot_a",
     "slot_b",
     "target",
+    "step",
+    "context",
+    "third",
 )
 _TERMINAL_COLUMNS = (
     "status",

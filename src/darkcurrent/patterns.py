@@ -20,6 +20,9 @@ PATTERNS: tuple[Pattern, ...] = ("tie", "stable", "position", "one-sided", "inva
 """In the order in which they are shown."""
 
 
+_PAIR = ("configuration", "criterion", "arm", "step", "context", "item", "stratum", "repetition")
+
+
 def classify(forward: Winner, reverse: Winner) -> Pattern:
     """Name what two orders of one pair say together.
 
@@ -56,13 +59,15 @@ def classify(forward: Winner, reverse: Winner) -> Pattern:
 
 
 def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per pair of a ledger: configuration, criterion, arm, item, stratum, repetition and pattern.
+    """Return one row per pair of a ledger: cell, arm, step, context, item, stratum, repetition and pattern.
+
+    `preferences` counts its calls that chose a slot.
 
     Clones, whose orders do not differ, are not pairs. An item that was asked several times has a pair for each
-    repetition. A pair whose orders are not exactly one `AB` and one
+    repetition, and one for each context. A pair whose orders are not exactly one `AB` and one
     `BA` call, with swapped slots and both with an ending, is `incomplete`.
     """
-    keys = ["configuration", "criterion", "arm", "item", "stratum", "repetition", "left", "right"]
+    keys = [*_PAIR, "left", "right"]
     u_first = pl.col("order") == "AB"
     return (
         ledger.filter(pl.col("arm") != "clone")
@@ -77,6 +82,7 @@ def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
             reverse=pl.col("winner").filter(~u_first).first(),
             complete=(u_first.sum() == 1) & ((~u_first).sum() == 1) & pl.col("ended").all(),
             invalid=pl.col("winner").is_null().any(),
+            preferences=pl.col("value").is_in(["A", "B"]).sum(),
         )
         .with_columns(
             pattern=pl.when(~pl.col("complete"))
@@ -89,5 +95,5 @@ def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
             .then(pl.lit("one-sided"))
             .otherwise(pl.lit("position"))
         )
-        .select("configuration", "criterion", "arm", "item", "stratum", "repetition", "pattern")
+        .select(*_PAIR, "pattern", "preferences")
     )

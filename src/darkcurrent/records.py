@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 __all__ = [
+    "STEPS",
     "ArmName",
     "Battery",
     "Call",
     "Comparison",
+    "Context",
     "Digest",
     "Event",
     "Intent",
@@ -21,6 +23,7 @@ __all__ = [
     "Refusal",
     "RequestRefusal",
     "Retry",
+    "Step",
     "Terminal",
 ]
 
@@ -35,6 +38,25 @@ NullStratum = Literal["core", "edge-empty", "edge-whitespace", "natural"]
 
 `natural` is a core text too, but nobody scheduled it: two candidates of recorded data that happen to be one text.
 """
+
+Context = Literal["absent", "present"]
+"""Whether a third candidate, which cannot win, is shown beside the two that are compared."""
+
+Step = Literal[
+    "gap-0",
+    "gap-1",
+    "gap-2",
+    "gap-3",
+    "gap-4",
+    "gap-5",
+    "faulty-single",
+    "faulty-1",
+    "faulty-10",
+    "faulty-50",
+]
+"""A step of a ladder: by how many elements two texts differ, or where a fault shows. Hardest first in each kind."""
+
+STEPS: tuple[Step, ...] = get_args(Step)
 
 Order = Literal["AB", "BA", "IDENTICAL"]
 """In which order the two texts `u` and `v` of a comparison are shown; a clone has none."""
@@ -91,6 +113,12 @@ class Comparison(Record):
         The role that a useful judge chooses; None where a tie is the right answer.
     null_stratum : NullStratum or None
         Set for clones only.
+    step : Step or None
+        Set for the ladder only: how hard the contrast is. Steps are never pooled.
+    context : Context or None
+        Set where a third candidate is at issue: each pair is then compared twice, without it and with it.
+    third : str or None
+        The role of that candidate; set where it is shown (`present`) and nowhere else.
     """
 
     item: str
@@ -99,6 +127,15 @@ class Comparison(Record):
     v: str
     target: str | None = None
     null_stratum: NullStratum | None = None
+    step: Step | None = None
+    context: Context | None = None
+    third: str | None = None
+
+    @model_validator(mode="after")
+    def _the_third_is_shown_where_it_is_present(self) -> Self:
+        if (self.third is not None) != (self.context == "present"):
+            raise ValueError("a comparison has a `third` exactly where its `context` is `present`")
+        return self
 
 
 class Refusal(Record):
@@ -111,13 +148,20 @@ class Refusal(Record):
 
 
 class Battery(Record):
-    """Everything that a source gave: what was taken, what was refused, and the texts by their digest."""
+    """Everything that a source gave: what was taken, what was refused, and the texts by their digest.
+
+    Attributes
+    ----------
+    instruction : str
+        What every rubric has to say besides for these items; it is added to each system message.
+    """
 
     items: tuple[Item, ...]
     comparisons: tuple[Comparison, ...]
     texts: dict[Digest, str]
     refusals: tuple[Refusal, ...] = ()
     receipts: dict[str, Any] = Field(default_factory=dict)
+    instruction: str = ""
 
 
 class Call(Record):
@@ -133,6 +177,10 @@ class Call(Record):
         The temporal block; a block begins only when the one before it has ended.
     slot_a, slot_b : str
         The roles of the texts in slots A and B.
+    step, context, third : str or None
+        As in `Comparison`.
+    text_c : Digest or None
+        The text of the third candidate, where one is shown.
     """
 
     call_id: Digest
@@ -153,6 +201,15 @@ class Call(Record):
     prompt: Digest
     text_a: Digest
     text_b: Digest
+    step: Step | None = None
+    context: Context | None = None
+    third: str | None = None
+    text_c: Digest | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The digests of what the judge is shown: rubric, prompt, both texts, and the third where there is one."""
+        return (self.rubric, self.prompt, self.text_a, self.text_b, *([self.text_c] if self.text_c else []))
 
 
 class Intent(Record):
@@ -180,8 +237,8 @@ class Terminal(Record):
     Attributes
     ----------
     status : str
-        `answered`: a reply came, whatever it says. `refused`: the server did not accept this request.
-        `failed`: no usable reply came; the campaign stops.
+        `answered`: a reply came, whatever it says. `refused`: the server did not accept this request,
+        or a callable raised. `failed`: no usable reply came; the campaign stops.
     reason : str or None
         A code from the vocabulary of reasons; None where a reply came.
     text : str or None

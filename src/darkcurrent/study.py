@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,6 +18,7 @@ from darkcurrent.capture import (
     JournalSummary,
     Progress,
     campaign_state,
+    is_running,
     journal_path,
     run_campaign,
     summary_of,
@@ -111,7 +113,7 @@ class Study:
             except UsageError as error:
                 raise ProtocolError(f"configuration `{configuration.name}`: {error}") from error
         battery = _flagged(load_battery(protocol, self.folder), protocol)
-        rubrics, texts = self._rubrics(protocol)
+        rubrics, texts = self._rubrics(protocol, battery.instruction)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
         identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
         schedules = {
@@ -123,9 +125,10 @@ class Study:
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
         return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
 
-    def _rubrics(self, protocol: Protocol) -> tuple[dict[str, str], dict[str, str]]:
+    def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
-            name: rubric_text(name, criterion, self.folder) for name, criterion in protocol.criteria.items()
+            name: rubric_text(name, criterion, self.folder) + (f"\n{instruction}\n" if instruction else "")
+            for name, criterion in protocol.criteria.items()
         }
         digests = {name: digest_text(text) for name, text in texts.items()}
         return digests, {digests[name]: text for name, text in texts.items()}
@@ -145,10 +148,13 @@ class Study:
         raise UsageError(f"There is no configuration `{name}` in this study: known are {known}.")
 
     def run(
-        self, name: str, on_progress: Callable[[Progress], None] = lambda progress: None
+        self,
+        name: str,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+        function: Callable[..., Any] | None = None,
     ) -> CampaignState:
-        """Capture what is missing of one configuration's campaign."""
-        return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress)
+        """Capture what is missing of one configuration's campaign; `function` as in `run_campaign`."""
+        return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress, function)
 
     def states(self) -> dict[str, tuple[CampaignState, JournalSummary | None, int]]:
         """Return the state of each configuration's campaign."""
@@ -173,6 +179,13 @@ class Study:
                 "the frozen files were replaced after capture began; restore them from a copy."
             )
         return campaign_state(summary, scheduled), summary, scheduled
+
+    def running(self) -> list[str]:
+        """Return the configurations that a process captures right now."""
+        if self.is_imported:
+            return []
+        names = [configuration.name for configuration in self.frozen.protocol.configuration]
+        return [name for name in names if is_running(self.folder, name)]
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""

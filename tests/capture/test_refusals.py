@@ -314,7 +314,7 @@ def test_a_refused_request_does_not_count_against_a_ceiling(tmp_path):
 
 
 def test_a_ceiling_that_is_not_reached_changes_nothing(tmp_path):
-    capture = Capture(tmp_path, 5, judge=ScriptedJudge(lambda name: metered(20, 5)), in_flight=5)
+    capture = Capture(tmp_path, 5, judge=ScriptedJudge(lambda name: later(3, metered(20, 5))), in_flight=5)
     assert capture.run(budget=budget(5 * (size(capture) + 10))) == "COMPLETE"
     assert capture.judge.asked == [prompt(n) for n in range(5)]
     assert capture.judge.most_flying == 5

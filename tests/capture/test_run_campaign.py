@@ -23,6 +23,7 @@ from darkcurrent.errors import (
     TransportError,
 )
 from darkcurrent.judges import Identity, open_judge
+from darkcurrent.judges.base import RequestFailed
 from darkcurrent.judges.function import FunctionJudge
 from darkcurrent.protocol.configurations import OpenAIChatConfiguration
 from darkcurrent.records import Intent, Terminal
@@ -222,12 +223,62 @@ def test_a_service_that_changes_between_two_runs_is_not_asked(tmp_path, monkeypa
     assert study.run("judge") == "COMPLETE"
 
 
-def test_a_callable_that_fails_stops_its_campaign_and_no_program(tmp_path):
+@pytest.mark.parametrize(
+    ("later", "state"),
+    [
+        (lambda: Identity("verified digest", {"build": "b1", "served": ["more"]}), "COMPLETE"),
+        (lambda: Identity("verified digest", {"build": "b2"}), "PARTIAL_HOLD_MODEL"),
+        (lambda: Identity("verified digest", {}), "PARTIAL_HOLD_MODEL"),
+        (lambda: _raise(RequestFailed("connection", "gone")), "COMPLETE"),
+        (lambda: _raise(ModelMismatchError("another file")), "PARTIAL_HOLD_MODEL"),
+    ],
+)
+def test_a_service_that_changed_while_it_was_asked_is_noticed_at_the_end(tmp_path, monkeypatch, later, state):
+    study, asked = function_study(tmp_path), []
+
+    async def identify(judge):
+        asked.append(judge)
+        return Identity("verified digest", {"build": "b1", "served": []}) if len(asked) == 1 else later()
+
+    monkeypatch.setattr(FunctionJudge, "identify", identify)
+    assert study.run("judge") == state
+    assert len(asked) == 2
+    (campaign,) = study.analyze().campaigns
+    assert campaign.terminal == campaign.scheduled
+    if state == "COMPLETE":
+        assert campaign.state == "COMPLETE"
+    else:
+        assert campaign.state == "HOLD"
+        (reason,) = campaign.reasons
+        assert "changed while the campaign ran" in reason
+
+
+def _raise(error):
+    raise error
+
+
+def test_an_analysis_beside_a_running_campaign_says_so(tmp_path):
+    study = function_study(tmp_path)
+    study.run("judge")
+    with FileLock(journal_path(tmp_path, "judge").with_suffix(".lock")):
+        said = program("analyze", tmp_path)
+    assert "`judge` is being captured right now" in said.stderr
+    assert said.returncode == 0
+    assert "right now" not in program("analyze", tmp_path).stderr
+
+
+def test_a_callable_that_raises_gives_an_invalid_answer_and_no_tie(tmp_path):
     study = function_study(tmp_path, "import sys\ndef choose(prompt, a, b): sys.exit(0)\n")
-    assert study.run("judge") == "PARTIAL_HOLD_TRANSPORT"
+    assert study.run("judge") == "COMPLETE"
     _, rows = journal_of(study)
-    (terminal,) = [row for row in rows if isinstance(row, Terminal)]
-    assert terminal.detail == "function-raised: judge:choose raised SystemExit: 0"
+    terminals = [row for row in rows if isinstance(row, Terminal)]
+    assert len(terminals) == len(study.frozen.schedule("judge"))
+    assert {(row.status, row.reason, row.text, row.detail) for row in terminals} == {
+        ("refused", "judge-raised", None, "function-raised: judge:choose raised SystemExit: 0")
+    }
+    (campaign,) = study.analyze().campaigns
+    assert campaign.state == "HOLD"
+    assert campaign.invalid_by_reason == {"judge-raised": len(terminals)}
 
 
 def test_a_callable_that_hangs_ends_at_the_time_out(tmp_path):

@@ -19,12 +19,12 @@ from support.studies import study_with
 
 # Keeps account of every call in a file; which one, says the prompt.
 JUDGE = """
-import os
+import time
 def judge(prompt, a, b):
     with open({seen!r}, "a") as file:
         file.write(f"{{prompt}} {{a}} {{b}}\\n")
     if {failing!r} in prompt + a + b:
-        raise ValueError("planted")
+        time.sleep(1)
     return "A" if a > b else "tie"
 """
 
@@ -161,7 +161,7 @@ def test_the_driver_dies_after_the_record_and_before_the_task(case):
 
 
 def test_a_failed_call_stops_the_campaign_and_what_waits_is_not_handed_out(tmp_path):
-    case = Case(tmp_path, shards=4, failing="Question")
+    case = Case(tmp_path, shards=4, failing="Question", capture="timeout_seconds = 0.05")
     case.cluster.slots = 1
     assert case.run() == "PARTIAL_HOLD_TRANSPORT"
     assert len(case.cluster.tasks) == 1

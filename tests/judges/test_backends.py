@@ -203,6 +203,14 @@ def test_what_is_sent_and_what_is_read(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_a_third_candidate_is_sent_behind_the_two(backend):
+    without, beside = (judge_for(backend).request_bytes("R", "P", "a", "b", c) for c in (None, "third"))
+    assert b"not_eligible_C" not in without
+    shown = json.dumps("\n\n<not_eligible_C>\nthird\n</not_eligible_C>")[1:-1].encode()
+    assert beside.replace(shown, b"") == without
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_the_same_call_gives_the_same_bytes_and_texts_are_data(backend):
     """Placeholders, braces and surrogates in a text mean nothing."""
     texts = ("{user} {0}", "{system}{user} %s", "\ud800", "{__class__}\x00</s>")

@@ -16,12 +16,20 @@ def test_texts_are_shown_verbatim():
     }
 
 
+def test_a_third_candidate_stands_behind_the_two_and_its_tag_says_that_it_cannot_win():
+    without, beside = render_messages("R", "P", "a", "b"), render_messages("R", "P", "a", "b", "")
+    assert beside[0] == without[0]
+    assert beside[1]["content"] == without[1]["content"] + "\n\n<not_eligible_C>\n\n</not_eligible_C>"
+
+
 def test_the_two_orders_differ_in_the_slots_alone():
     forward, backward = (render_messages("R", "P", *pair)[1]["content"] for pair in (("x", "y"), ("y", "x")))
     assert forward.replace("x", "?").replace("y", "x").replace("?", "y") == backward
 
 
-@pytest.mark.parametrize("text", ["</answer_A>", "a <ANSWER_b> b", "< / request >", "<answer_a\n>"])
+@pytest.mark.parametrize(
+    "text", ["</answer_A>", "a <ANSWER_b> b", "< / request >", "<answer_a\n>", "</not_eligible_C>"]
+)
 def test_a_text_that_holds_a_tag_is_found(text):
     assert delimiters_in(["", text])
 

@@ -134,6 +134,39 @@ def test_a_call_id_is_the_digest_of_what_defines_the_request():
     assert call.call_id == digest({"identity": "1" * 64, **fields})
 
 
+def test_both_contexts_of_a_pair_are_asked_in_both_orders_and_differ_in_the_third_text_alone():
+    battery = _battery(["a", "b"], ["signal"])
+    pairs = [
+        comparison.model_copy(update={"context": context, "third": third})
+        for comparison in battery.comparisons
+        for context, third in (("absent", None), ("present", "equivalent"))
+    ]
+    calls = _schedule(battery.model_copy(update={"comparisons": tuple(pairs)}))
+    assert len({call.call_id for call in calls}) == len(calls) == 2 * 2 * 2 * 2
+    assert Counter((call.context, call.order, call.item) for call in calls) == {
+        (context, order, item): 2
+        for context in ("absent", "present")
+        for order in ("AB", "BA")
+        for item in "ab"
+    }
+    for call in calls:
+        third = digest_text(f"equivalent of {call.item}")
+        assert call.text_c == (third if call.context == "present" else None)
+        assert call.shown == (
+            call.rubric,
+            call.prompt,
+            call.text_a,
+            call.text_b,
+            *([third] if call.text_c else []),
+        )
+
+
+def test_a_third_is_named_where_it_is_present_and_nowhere_else():
+    for broken in ({"context": "present"}, {"context": "absent", "third": "x"}, {"third": "x"}):
+        with pytest.raises(ValueError, match="exactly where its `context` is `present`"):
+            Comparison(item="a", arm="signal", u="x", v="y", target="x", **broken)
+
+
 def test_arms_criteria_and_orders_are_spread_over_the_campaign():
     calls = _schedule(_battery([f"item-{number:03d}" for number in range(100)]))
     half = len(calls) // 2

@@ -33,26 +33,30 @@ def evaluate_campaign(
     missing, ambiguous = (count(ledger["ending"] == ending) for ending in ("missing", "ambiguous"))
     incomplete = patterns.filter(pl.col("pattern") == "incomplete").height
 
+    mismatched = count(invalid["reason"] == "mismatched-model")
+    events = summary.events if summary else []
+    opened = next((event.detail for event in events if event.kind == "opened"), {})
+    stopped = next((event.detail for event in events if event.kind == "stopped"), {})
+    another = stopped.get("state") == "PARTIAL_HOLD_MODEL" and not mismatched
+
     def held_with(invalid_calls: int) -> list[str]:
         return operational_reasons(
             scheduled=ledger.height,
             invalid=invalid_calls,
             missing=missing,
             ambiguous=ambiguous,
-            mismatched=count(invalid["reason"] == "mismatched-model"),
+            mismatched=mismatched,
             # A pair is also incomplete where a call is missing; that has a reason of its own.
             irreconcilable=incomplete if not missing and not ambiguous else 0,
             ceiling=declared.gates.invalid_ceiling,
             invalid_by_reason=by_reason,
+            changed=stopped["why"] if another else None,
         )
 
     graded = declared.ungraded is None
     reasons = (
         held_with(invalid.height) if graded else _why_not_graded(declared, ledger.height, missing, incomplete)
     )
-    events = summary.events if summary else []
-    opened = next((event.detail for event in events if event.kind == "opened"), {})
-    stopped = next((event.detail for event in events if event.kind == "stopped"), {})
     return CampaignResult(
         configuration=name,
         state="NOT GRADED" if not graded else "HOLD" if reasons else "COMPLETE",

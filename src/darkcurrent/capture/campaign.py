@@ -99,6 +99,17 @@ class Campaign:
         self._pause = True
         self._news.set()
 
+    @property
+    def stopped(self) -> Event | None:
+        """What ended the campaign for good."""
+        return self._stop
+
+    def stop(self, state: CampaignState, why: str) -> None:
+        """End the campaign for good, after its last call of this run."""
+        self._end(state, why)
+        assert self._stop is not None
+        self._journal.commit([self._stop])
+
     async def run(self, opened: dict[str, object]) -> CampaignState:
         """Go through the schedule; return the state that the campaign is in then.
 
@@ -236,9 +247,7 @@ class Campaign:
         return requests
 
     def _request(self, call: Call) -> bytes:
-        return self._judge.request_bytes(
-            *(self._texts[key] for key in (call.rubric, call.prompt, call.text_a, call.text_b))
-        )
+        return self._judge.request_bytes(*(self._texts[key] for key in call.shown))
 
     def _sending(self, call_id: str, request: bytes) -> Sending:
         """Return the record that a call is about to be sent: for the first time, or after its last refusal."""

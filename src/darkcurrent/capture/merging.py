@@ -26,7 +26,7 @@ from darkcurrent.capture.reading import (
     read_rows,
 )
 from darkcurrent.capture.rows import TABLES, Row
-from darkcurrent.capture.run import differing_facts
+from darkcurrent.capture.service import differing_facts
 from darkcurrent.errors import CaptureError, IntegrityError
 from darkcurrent.judges import Witness
 from darkcurrent.protocol.configurations import Configuration

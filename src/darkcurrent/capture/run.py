@@ -20,8 +20,9 @@ from darkcurrent.capture.limits import Budget
 from darkcurrent.capture.lock import journal_path, only_writer
 from darkcurrent.capture.reading import JournalSummary, check_header, read_journal
 from darkcurrent.capture.rows import Row
+from darkcurrent.capture.service import changed_meanwhile, check_identity, said_of, same_service
 from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
-from darkcurrent.errors import ModelMismatchError, UsageError
+from darkcurrent.errors import UsageError
 from darkcurrent.judges import Identity, Witness, check_artifacts, open_judge, served_names
 from darkcurrent.judges.base import RequestFailed
 from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
@@ -32,9 +33,7 @@ from darkcurrent.verdicts import contract_of
 
 __all__ = [
     "capture_locked",
-    "check_identity",
     "close_campaign",
-    "differing_facts",
     "header_of",
     "run_campaign",
     "summary_of",
@@ -47,32 +46,19 @@ def summary_of(study: Path, configuration: str) -> JournalSummary | None:
     return read_journal(path) if path.exists() else None
 
 
-def check_identity(configuration: Configuration, identity: Identity) -> None:
-    """Compare what a service says that it serves with the declared names.
-
-    Raises
-    ------
-    ModelMismatchError
-        Where the service lists its models and none of the declared names is among them.
-    """
-    served = identity.facts.get("served")
-    # A list may hold the name that is asked for, and a reply the dated one that it stands for.
-    declared = sorted({*served_names(configuration), *_asked_name(configuration)})
-    if served and not set(served) & set(declared):
-        raise ModelMismatchError(
-            f"configuration `{configuration.name}`: the service lists {', '.join(map(str, served))}, and the protocol declares "
-            f"{', '.join(declared)}: correct `model` or `accepted_models`."
-        )
-
-
-def _asked_name(configuration: Configuration) -> tuple[str, ...]:
-    return (configuration.model,) if isinstance(configuration, HttpConfiguration) else ()
-
-
 def run_campaign(
-    study: Path, frozen: Frozen, configuration: Configuration, on_progress: Callable[[Progress], None]
+    study: Path,
+    frozen: Frozen,
+    configuration: Configuration,
+    on_progress: Callable[[Progress], None],
+    function: Callable[..., Any] | None = None,
 ) -> CampaignState:
     """Capture what is missing of a campaign; return the state that it is in then.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The judge itself, for a configuration of the backend `callable`.
 
     Raises
     ------
@@ -88,7 +74,7 @@ def run_campaign(
         After Ctrl-C, once what was in flight has been written down.
     """
     with only_writer(study, configuration.name):
-        return capture_locked(study, frozen, configuration, on_progress)
+        return capture_locked(study, frozen, configuration, on_progress, function)
 
 
 def capture_locked(
@@ -96,6 +82,7 @@ def capture_locked(
     frozen: Frozen,
     configuration: Configuration,
     on_progress: Callable[[Progress], None],
+    function: Callable[..., Any] | None = None,
     shard: Shard | None = None,
 ) -> CampaignState:
     """Do what `run_campaign` does, for who holds the campaign's lock already.
@@ -134,7 +121,7 @@ def capture_locked(
         )
     check_artifacts(configuration, frozen.configurations[configuration.name]["artifacts"], study)
     table = frozen.protocol.capture
-    judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness)
+    judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness, function)
 
     async def capture() -> CampaignState:
         async with judge:
@@ -148,7 +135,7 @@ def capture_locked(
             check_identity(configuration, who)
             journal = Journal.open(path, header)
             try:
-                _same_service(configuration, journal.summary.events, who)
+                same_service(configuration, journal.summary.events, who)
                 campaign = Campaign(
                     calls,
                     frozen.texts,
@@ -166,6 +153,10 @@ def capture_locked(
                 )
                 with _pausing(campaign) as interrupted:
                     state = await campaign.run(_opened(who, shard))
+                if campaign.stopped is None and (changed := await changed_meanwhile(judge, who)):
+                    why = f"{said_of(changed)} changed while the campaign ran: not all answers are the same judge's"
+                    campaign.stop("PARTIAL_HOLD_MODEL", why)
+                    state = campaign_state(journal.summary, len(calls))
                 if interrupted():
                     raise KeyboardInterrupt
                 return state
@@ -252,26 +243,6 @@ def _opened(identity: Identity, shard: Shard | None) -> dict[str, object]:
         "basis": identity.basis,
         "identity": identity.facts,
     }
-
-
-def _same_service(configuration: Configuration, events: list[Event], identity: Identity) -> None:
-    """Compare who answers with who answered when the campaign began."""
-    first = next((event.detail["identity"] for event in events if event.kind == "opened"), None)
-    if first is None:
-        return
-    changed = differing_facts(first, identity.facts)
-    if changed:
-        raise ModelMismatchError(
-            f"configuration `{configuration.name}`: {', '.join(changed)} of the service changed since the campaign began: "
-            "its answers would be those of another judge."
-        )
-
-
-def differing_facts(first: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Return what differs in what two runs were told of the judge that answered."""
-    # The list of served models may grow; that the declared one is in it is checked on its own.
-    facts = (first.keys() | now.keys()) - {"served", "models_status"}
-    return sorted(key for key in facts if first.get(key) != now.get(key))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, print_json, progress, say, study_of
+from darkcurrent.cli.common import Folder, Json, only_talk, print_json, progress, say, study_of
 from darkcurrent.errors import CaptureError, DarkcurrentError, UsageError
 from darkcurrent.printable import printable
 
@@ -49,7 +49,7 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
         if before.state == "INTERRUPTED":
             _tell_ambiguous(name, before.ambiguous)
         try:
-            with progress(name) as show:
+            with only_talk(), progress(name) as show:
                 states[name] = study.run(name, show)
         except CaptureError as error:
             first = first or error
@@ -60,8 +60,19 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
             _tell(name, glance(folder, study.frozen, name))
             say(f"Interrupted. To go on: darkcurrent run {folder}")
             raise
-        _tell(name, glance(folder, study.frozen, name))
+        first = first or _tell_end(name, glance(folder, study.frozen, name))
     return states, first
+
+
+def _tell_end(name: str, after: Glance) -> CaptureError | None:
+    """Tell how a campaign ended; return the error that it is where no call of it was answered."""
+    _tell(name, after)
+    if not after.ended or after.unanswered < after.ended:
+        return None
+    return CaptureError(
+        f"{name}: not one of {after.ended} calls was answered; of the last one: {after.unanswered_why}. Mend the judge "
+        "and freeze a new study."
+    )
 
 
 def _why(now: Glance) -> str:
@@ -113,7 +124,8 @@ def run_all_on_cluster(
             say(f"Interrupted. To go on: darkcurrent run {folder} --executor ray --address {address}")
             raise
     for each in configurations:
-        _tell(each.name, glance(folder, study.frozen, each.name))
+        found = _tell_end(each.name, glance(folder, study.frozen, each.name))
+        error = error or found
     return dict(states), error
 
 

@@ -128,7 +128,7 @@ def run_shard(
                 raise CaptureError(
                     f"Shard {task.shard} of `{task.configuration}` was begun already: it is sent once."
                 )
-            capture_locked(folder, frozen, configuration, _now_and_then(report), task.shard)
+            capture_locked(folder, frozen, configuration, _now_and_then(report), shard=task.shard)
     except (DarkcurrentError, KeyboardInterrupt) as error:
         # Without a journal nothing was sent. Another kind of error says nothing, and counts as begun.
         began = admitted and journal_path(folder, task.configuration).exists()

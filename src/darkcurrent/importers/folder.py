@@ -47,6 +47,11 @@ class ImportedStudy:
     def ledger(self) -> pl.DataFrame:
         """Return the recorded calls, each kept reply read again under every contract."""
         ledger = pl.read_parquet(io.BytesIO(self._read("ledger.parquet")))
+        # What was imported by an earlier version has fewer columns.
+        absent = [
+            pl.lit(None, kind).alias(name) for name, kind in COLUMNS.items() if name not in ledger.columns
+        ]
+        ledger = ledger.with_columns(absent).select(list(COLUMNS))
         texts = self.texts()
         read = other_readings()
         readings = [

@@ -104,8 +104,11 @@ class Judge(Protocol):
     async def identify(self) -> Identity:
         """Ask who answers; makes no judge call."""
 
-    def request_bytes(self, rubric: str, prompt: str, a: str, b: str) -> bytes:
-        """Return the exact bytes of a request. The same call gives the same bytes, always."""
+    def request_bytes(self, rubric: str, prompt: str, a: str, b: str, c: str | None = None) -> bytes:
+        """Return the exact bytes of a request. The same call gives the same bytes, always.
+
+        `c` is a third candidate that is shown and cannot win.
+        """
 
     async def ask(self, request: bytes, timeout: float) -> Reply:
         """Send a request once and read the reply.

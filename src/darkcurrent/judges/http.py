@@ -80,7 +80,7 @@ class HttpJudge(ABC, Generic[C]):
     def read(self, envelope: Any) -> Reply:
         """Read the envelope of a reply; any error of a lookup says that it is none. The body is filled in later."""
 
-    def request_bytes(self, rubric: str, prompt: str, a: str, b: str) -> bytes:
+    def request_bytes(self, rubric: str, prompt: str, a: str, b: str, c: str | None = None) -> bytes:
         """Return the exact bytes of a request.
 
         Raises
@@ -93,7 +93,7 @@ class HttpJudge(ABC, Generic[C]):
                 self._cannot(
                     f"`decoder.{name}`", "remove it, or declare what the server takes in `decoder.extra`"
                 )
-        system, user = (message["content"] for message in render_messages(rubric, prompt, a, b))
+        system, user = (message["content"] for message in render_messages(rubric, prompt, a, b, c))
         own = {"model": self._configuration.model, **self.content(system, user), **self.fields()}
         extra = self.extra()
         for key in sorted(own.keys() & extra.keys()):

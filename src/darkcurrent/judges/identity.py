@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -52,7 +53,13 @@ def gateway_of(headers: Mapping[str, str]) -> str | None:
         for name, value in sorted(headers.items())
         if name in _WAY or name.endswith(_NAMES_A_MODEL)
     }
-    return json.dumps(kept) if kept else None
+    return _in_json(tuple(kept.items())) if kept else None
+
+
+@lru_cache(maxsize=64)
+def _in_json(headers: tuple[tuple[str, str], ...]) -> str:
+    """Return headers as a JSON object; most services say the same in every reply."""
+    return json.dumps(dict(headers))
 
 
 class Witness:
@@ -67,6 +74,8 @@ class Witness:
     def __init__(self, *, constant: bool = True) -> None:
         self._constant = constant
         self._first: dict[str, str] | None = None
+        self._without_objection: tuple[str | None, str | None] | None = None
+        """Fingerprint and headers of the last reply that was compared: the same ones need no second look."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> Witness:
@@ -84,11 +93,14 @@ class Witness:
         """Return why a reply is not from the judge that made the first one; None where nothing says so."""
         if not self._constant or reply.served_model is None:
             return None
+        if (reply.fingerprint, reply.gateway) == self._without_objection:
+            return None
         self.remember(reply)
         first, now = self._first or {}, _marks(reply)
         for mark in sorted(first.keys() | now.keys()):
             if first.get(mark) != now.get(mark):
                 return f"the {mark} was {_shown(first.get(mark))} at first and is {_shown(now.get(mark))} now"
+        self._without_objection = (reply.fingerprint, reply.gateway)
         return None
 
 

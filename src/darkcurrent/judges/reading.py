@@ -27,13 +27,12 @@ def read_reply(reply: HttpReply, read: Callable[[Any], Reply]) -> Reply:
     RequestFailed
         Where the status says that the service failed, or the envelope cannot be read.
     """
-    said = reply.body[:_SHOWN].decode("utf-8", "replace")
     if reply.status in REFUSED:
-        return Reply(None, None, None, reply.body, reply.status, refused=True, said=in_one_line(said))
+        return Reply(None, None, None, reply.body, reply.status, refused=True, said=in_one_line(_said(reply)))
     if reply.status != 200:
         raise RequestFailed(
             f"http-{reply.status}",
-            f"HTTP {reply.status}: {said}",
+            f"HTTP {reply.status}: {_said(reply)}",
             reply.status,
             reply.body,
             reply.headers.get("retry-after"),
@@ -66,6 +65,10 @@ def parsed(reply: HttpReply) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = {}
     return found if isinstance(found, dict) else {}
+
+
+def _said(reply: HttpReply) -> str:
+    return reply.body[:_SHOWN].decode("utf-8", "replace")
 
 
 def _envelope(body: bytes) -> Any:

@@ -2,6 +2,7 @@
 
 The rubric is the system message, as its file holds it. The user message holds the request and the two answers,
 each between tags on lines of their own, verbatim: candidate text is data and is never escaped, cut or repaired.
+A third candidate that cannot win stands behind them, between tags that say so; without one nothing stands there.
 A text that holds one of the tags itself is flagged at freezing.
 """
 
@@ -13,14 +14,15 @@ from collections.abc import Iterable
 __all__ = ["RENDERING", "delimiters_in", "fill_template", "render_messages"]
 
 RENDERING = "tagged/1"
-_TAGS = ("request", "answer_A", "answer_B")
+_TAGS = ("request", "answer_A", "answer_B", "not_eligible_C")
 _MARK = re.compile(r"<[^<>\s]+>|\[/?[A-Z_]+\]")
 """What ends a turn in the templates of today's models, e.g. `<|im_end|>`, `<end_of_turn>`, `[/INST]`."""
 
 
-def render_messages(rubric: str, prompt: str, a: str, b: str) -> list[dict[str, str]]:
+def render_messages(rubric: str, prompt: str, a: str, b: str, c: str | None = None) -> list[dict[str, str]]:
     """Return the system and the user message of a call."""
-    parts = [f"<{tag}>\n{text}\n</{tag}>" for tag, text in zip(_TAGS, (prompt, a, b), strict=True)]
+    shown = zip(_TAGS, (prompt, a, b, c), strict=True)
+    parts = [f"<{tag}>\n{text}\n</{tag}>" for tag, text in shown if text is not None]
     return [{"role": "system", "content": rubric}, {"role": "user", "content": "\n\n".join(parts)}]
 
 

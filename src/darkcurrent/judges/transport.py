@@ -35,6 +35,9 @@ _IDLE_SECONDS = 3.0
 """An idle connection is given up after this time: servers close theirs after 5 s or more, and a request that
 meets a closing connection is lost, as it is never sent twice."""
 
+_LARGE = 2**20
+"""From so many bytes a body is sent in parts."""
+
 _SHORTEST_SECRET = 8
 """Shorter "keys" (`none`, `EMPTY`, `x`) stand for no key; blotting them out would change answers."""
 
@@ -125,7 +128,8 @@ class Transport:
         assert self._session is not None, "the transport is not open"
         options: dict[str, Any] = {"allow_redirects": False, "headers": dict(self._headers)}
         if body is not None:
-            options["data"] = io.BytesIO(body)
+            # aiohttp would write a large body in one piece, and warns of it; a file is written in parts.
+            options["data"] = body if len(body) < _LARGE else io.BytesIO(body)
             options["headers"]["Content-Type"] = "application/json"
         if self._proxy is not None:
             options["proxy"] = self._proxy.url

@@ -53,13 +53,18 @@ def hash_schedule(
                     "prompt": item.prompt,
                     "text_a": item.texts[slot_a],
                     "text_b": item.texts[slot_b],
+                    "step": comparison.step,
+                    "context": comparison.context,
+                    "third": comparison.third,
+                    "text_c": item.texts[comparison.third] if comparison.third else None,
                 }
                 place = digest(
                     {
                         "seed": seed,
                         **{
                             key: fields[key]
-                            for key in ("criterion", "item", "arm", "order", "slot_a", "slot_b")
+                            for key in ("criterion", "item", "arm", "order", "slot_a", "slot_b", "context")
+                            if fields[key] is not None
                         },
                     }
                 )

@@ -86,5 +86,8 @@ def _comparisons(item: str, arm: ArmName) -> list[Comparison]:
         return [Comparison(item=item, arm=arm, u="reference", v="reference", null_stratum="core")]
     if arm == "equivalent":
         return [Comparison(item=item, arm=arm, u="reference", v="equivalent")]
-    faulty = ("faulty",) if arm == "signal" else tuple(RUNGS)
-    return [Comparison(item=item, arm=arm, u="reference", v=role, target="reference") for role in faulty]
+    if arm == "signal":
+        return [Comparison(item=item, arm=arm, u="reference", v="faulty", target="reference")]
+    return [
+        Comparison(item=item, arm=arm, u="reference", v=role, target="reference", step=role) for role in RUNGS
+    ]

@@ -13,7 +13,7 @@ from darkcurrent.errors import BatteryError
 __all__ = ["judge"]
 
 
-def judge(prompt: str, a: str, b: str) -> str:
+def judge(prompt: str, a: str, b: str, c: str | None = None) -> str:
     """Return which of two bundled programs is right on more of the declared inputs: "A", "B" or "tie".
 
     A blank text is right on no input. A text is only ever run if it is one of the programs that this package
@@ -25,6 +25,8 @@ def judge(prompt: str, a: str, b: str) -> str:
         The prompt of an item, exactly as the battery has it.
     a, b : str
         The texts in slots A and B.
+    c : str, optional
+        A third candidate that cannot win; it changes nothing.
 
     Raises
     ------

@@ -36,9 +36,10 @@ class SimulatedBackend:
         planted = self._properties.model_dump(mode="json")
         return Identity("service's declaration", {"served": [MODEL], "planted": planted})
 
-    def request_bytes(self, rubric: str, prompt: str, a: str, b: str) -> bytes:
-        """Return the four texts of the call as JSON."""
-        return json.dumps([rubric, prompt, a, b], ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    def request_bytes(self, rubric: str, prompt: str, a: str, b: str, c: str | None = None) -> bytes:
+        """Return the texts of the call as JSON."""
+        texts = [rubric, prompt, a, b, *([] if c is None else [c])]
+        return json.dumps(texts, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
     async def ask(self, request: bytes, timeout: float) -> Reply:
         """Answer."""
