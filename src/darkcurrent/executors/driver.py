@@ -270,7 +270,9 @@ def _pressed() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
 
     heard = [
-        number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
     ]
     before = {number: signal.signal(number, press) for number in heard}
     try:
