@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import signal
@@ -211,6 +212,11 @@ def test_ctrl_c_waits_for_what_is_in_flight_on_the_nodes(nodes, tmp_path):
         assert run(study, nodes) == ("COMPLETE", None)
         assert len(server.bodies) == 12
         assert max(server.seen.values()) == 1
+
+
+def test_a_computation_of_many_arguments_on_the_nodes(nodes):
+    with RayExecutor(nodes.address) as cluster:
+        assert cluster.map(math.factorial, range(5)) == [1, 1, 2, 6, 24]
 
 
 def test_a_doubled_task_is_turned_away(nodes, tmp_path):
