@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import threading
+from functools import partial
 
 import pytest
 import ray
@@ -216,7 +217,7 @@ def test_ctrl_c_waits_for_what_is_in_flight_on_the_nodes(nodes, tmp_path):
 
 def test_a_computation_of_many_arguments_on_the_nodes(nodes):
     with RayExecutor(nodes.address) as cluster:
-        assert cluster.map(math.factorial, range(5)) == [1, 1, 2, 6, 24]
+        assert cluster.map(partial(math.comb, 4), range(5)) == [1, 4, 6, 4, 1]
 
 
 def test_a_doubled_task_is_turned_away(nodes, tmp_path):

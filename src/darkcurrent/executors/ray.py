@@ -66,6 +66,10 @@ def _shard_on_node(
     return run_shard(task, frozen_files, study_files, admit, report)
 
 
+def _result_of(function: Callable[[A], R], argument: A) -> R:
+    return function(argument)
+
+
 class RayExecutor:
     """The nodes of a Ray cluster; a context, which ends the connection.
 
@@ -109,8 +113,8 @@ class RayExecutor:
 
     def map(self, function: Callable[[A], R], arguments: Iterable[A]) -> list[R]:
         """Return what a pure function gives for each argument, in their order; lost tasks are done again."""
-        remote = self._ray.remote(function)
-        return list(self._ray.get([remote.remote(argument) for argument in arguments]))
+        remote = self._ray.remote(_result_of)  # Ray itself takes no partial, and nothing that is built in
+        return list(self._ray.get([remote.remote(function, argument) for argument in arguments]))
 
     @property
     def slots(self) -> int:
