@@ -40,7 +40,9 @@ def evaluate_arms(
 
 def _coverage(calls: pl.DataFrame) -> dict[str, dict[str, CoverageResult]]:
     found: dict[str, dict[str, CoverageResult]] = {}
-    parts = calls.with_columns(kind=kind()).partition_by(["kind", "order"], as_dict=True)
+    parts = calls.select("order", "ending", "value", kind=kind()).partition_by(
+        ["kind", "order"], as_dict=True
+    )
     for (name, order), own in sorted(parts.items()):
         found.setdefault(str(name), {})[str(order)] = coverage(own)
     return found

@@ -45,7 +45,11 @@ def evaluate_signal(calls: pl.DataFrame, held: bool, declared: Declared) -> Sign
         return SignalResult(items=0, gate="NOT GRADED", reason=reason, strata={}, **shown)
     # A recorded call without a reply is no success either: it stays in the denominator.
     scores = calls.group_by("item", "stratum", maintain_order=True).agg(score=pl.col("success").mean())
-    by_stratum = scores.group_by("stratum").agg(items=pl.len(), mean=pl.col("score").mean()).sort("stratum")
+    by_stratum = (
+        scores.group_by("stratum", maintain_order=True)
+        .agg(items=pl.len(), mean=pl.col("score").mean())
+        .sort("stratum")
+    )
     arguments: dict[str, Any] = {"weights": table.weights, "draws": table.draws, "seed": table.seed}
     values, strata = scores["score"].to_numpy(), scores["stratum"].to_list()
     exact = bootstrap(values, strata, method="exact", **arguments)
