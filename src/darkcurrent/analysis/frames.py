@@ -12,13 +12,13 @@ Key = tuple[str, str]
 """A cell: configuration and criterion."""
 
 
-_MOST_DRAWN = 1_000_000_000
+_MOST_DRAWN = 200_000_000
 
 
 def not_drawn(items: int, draws: int) -> str | None:
     """Say why the bounds are not drawn as well; None where they are.
 
-    A draw takes an item for each item. From 50,000 items on, at 20,000 draws, this would take most of the time, and
+    A draw takes an item for each item. From 10,000 items on, at 20,000 draws, this would take most of the time, and
     shows nothing that the exact law does not.
     """
     if items * draws <= _MOST_DRAWN:
