@@ -154,6 +154,8 @@ class Battery(Record):
     ----------
     instruction : str
         What every rubric has to say besides for these items; it is added to each system message.
+    shortfalls : tuple of str
+        What keeps this battery from being frozen, one sentence each; `battery check` still shows the rest.
     """
 
     items: tuple[Item, ...]
@@ -162,6 +164,7 @@ class Battery(Record):
     refusals: tuple[Refusal, ...] = ()
     receipts: dict[str, Any] = Field(default_factory=dict)
     instruction: str = ""
+    shortfalls: tuple[str, ...] = ()
 
 
 class Call(Record):

@@ -13,11 +13,12 @@ from support.studies import make_calls
 CALLS = {(count, blocks): make_calls(count, blocks)[0] for count in (7, 24) for blocks in (1, 3, 6)}
 
 
-@given(st.sampled_from(sorted(CALLS)), st.integers(1, 9), st.sampled_from(["hash", "shuffle"]))
+@given(st.sampled_from(sorted(CALLS)), st.integers(1, 9), st.sampled_from(["hash", "shuffle", "crossover"]))
 def test_shards_are_disjoint_whole_and_in_order(size, shards, kind):
     calls = CALLS[size]
-    units = len(calls) if kind == "hash" else len({call.block for call in calls})
-    if shards > units or (shards > 1 and units == 1):
+    free = kind != "crossover"
+    units = len(calls) if free else len({call.block for call in calls})
+    if shards > units:
         with pytest.raises(ProtocolError, match=f"capture.shards = {shards}"):
             divide(calls, shards, kind)
         return
@@ -26,14 +27,15 @@ def test_shards_are_disjoint_whole_and_in_order(size, shards, kind):
     assert {shard.of for shard in parts} == {shards}
     assert tuple(call for part in parts.values() for call in part) == calls
     assert all(parts.values())
-    if kind != "hash" and shards > 1:
+    if not free:
         blocks = [{call.block for call in part} for part in parts.values()]
         assert sum(map(len, blocks)) == len(set().union(*blocks)), "a block is on two nodes"
     sizes = sorted(map(len, parts.values()))
-    if kind == "hash":
+    if free:
         assert sizes[-1] - sizes[0] <= 1
 
 
-def test_one_block_whose_order_was_drawn_is_not_divided():
-    with pytest.raises(ProtocolError, match="the schedule `shuffle` is one block"):
-        divide(CALLS[24, 1], 2, "shuffle")
+def test_what_follows_what_is_not_divided():
+    with pytest.raises(ProtocolError, match="a `carryover` schedule is about what follows what"):
+        divide(CALLS[24, 6], 2, "carryover")
+    assert len(divide(CALLS[24, 6], 1, "carryover")) == 1

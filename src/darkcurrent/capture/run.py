@@ -74,7 +74,7 @@ def run_campaign(
         After Ctrl-C, once what was in flight has been written down.
     """
     with only_writer(study, configuration.name):
-        return capture_locked(study, frozen, configuration, on_progress, function)
+        return capture_locked(study, frozen, configuration, on_progress, function=function)
 
 
 def capture_locked(
@@ -82,8 +82,8 @@ def capture_locked(
     frozen: Frozen,
     configuration: Configuration,
     on_progress: Callable[[Progress], None],
-    function: Callable[..., Any] | None = None,
     shard: Shard | None = None,
+    function: Callable[..., Any] | None = None,
 ) -> CampaignState:
     """Do what `run_campaign` does, for who holds the campaign's lock already.
 
@@ -91,6 +91,8 @@ def capture_locked(
     ----------
     shard : Shard or None
         The part of the campaign that is meant; None is the whole of it, here.
+    function : callable, optional
+        See `run_campaign`.
     """
     calls = whole = frozen.schedule(configuration.name)
     if shard is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, only_talk, print_json, progress, say, study_of
+from darkcurrent.cli.common import Folder, Json, only_talk, print_json, say, study_of
 from darkcurrent.errors import CaptureError, DarkcurrentError, UsageError
 from darkcurrent.printable import printable
 
@@ -30,6 +30,7 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
     tuple
         The states by name, and the first error that kept a campaign from ending.
     """
+    from darkcurrent.auditing.progress import progress
     from darkcurrent.capture import glance
 
     study = study_of(folder)
@@ -106,6 +107,7 @@ def run_all_on_cluster(
     tuple
         As `run_all`.
     """
+    from darkcurrent.auditing.progress import progress
     from darkcurrent.capture import glance
 
     study = study_of(folder)

@@ -47,9 +47,19 @@ class Criterion(Record):
 
 
 class ScheduleTable(Record):
-    """`[schedule]`: in which order the calls are made."""
+    """`[schedule]`: in which order the calls are made.
 
-    kind: Literal["hash"] = "hash"
+    Attributes
+    ----------
+    kind : str
+        `hash`: by their hashes. `shuffle`: one random permutation. `crossover`: cohorts over temporal blocks, the
+        sequences of criterion and order drawn at random. `carryover`: Williams squares over all exposures of an item.
+        Only the last two store an assignment that randomization tests draw again.
+    seed : int
+        Of every draw.
+    """
+
+    kind: Literal["hash", "shuffle", "crossover", "carryover"] = "hash"
     seed: Seed
 
 
