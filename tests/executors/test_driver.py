@@ -15,7 +15,7 @@ from darkcurrent.executors.driver import run_on_cluster
 from darkcurrent.records import Event
 from darkcurrent.study import Study
 from support.clusters import FakeCluster, Lost
-from support.studies import study_with
+from support.studies import http_study, study_with
 
 # Keeps account of every call in a file; which one, says the prompt.
 JUDGE = """
@@ -237,6 +237,26 @@ def test_another_version_on_the_node_begins_nothing(case, monkeypatch):
     assert case.run() == "NOT STARTED"
     assert "The node has darkcurrent 0.0.0" in str(case.error)
     assert not case.seen
+
+
+def test_a_key_that_the_nodes_do_not_have_begins_nothing(tmp_path, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    study = http_study(
+        tmp_path / "study", "http://127.0.0.1:1/v1", "shards = 2", extra='api_key_env = "NO_SUCH_KEY"\n'
+    )
+    cluster, said = FakeCluster(tmp_path / "nodes"), []
+    configurations = list(study.frozen.protocol.configuration)
+    for _ in range(2):
+        states, error = run_on_cluster(study.folder, study.frozen, configurations, cluster, said.append)
+        assert states == {"judge": "NOT STARTED"}
+        assert isinstance(error, UsageError)
+        assert "NO_SUCH_KEY, which should hold the key, is not set" in str(error)
+    # A service that is down leaves no trace either.
+    monkeypatch.setenv("NO_SUCH_KEY", "sk-here")
+    states, error = run_on_cluster(study.folder, study.frozen, configurations, cluster, said.append)
+    assert states == {"judge": "NOT STARTED"}
+    assert "cannot be reached" in str(error)
+    assert not any("ambiguous" in text for text in said)
 
 
 def test_a_folder_of_somebody_else_is_not_written(case, tmp_path, monkeypatch):

@@ -76,7 +76,7 @@ class RayExecutor:
     Parameters
     ----------
     address : str
-        `HOST:PORT` of the cluster, `ray://HOST:PORT` of a client server, or `auto`.
+        `HOST:PORT` of the cluster, or `auto` for the one that this machine belongs to.
 
     Raises
     ------
@@ -234,13 +234,14 @@ def _check_reachable(address: str) -> None:
     if address == "auto":
         return
     try:
-        parts = urlsplit(address if "://" in address else f"//{address}")
+        parts = urlsplit(f"//{address}")
         host, port = parts.hostname, parts.port
         if not host or not port:
-            raise ValueError("it has no host or no port")
+            raise ValueError("that is not HOST:PORT")
         with socket.create_connection((host, port), timeout=_PATIENCE_SECONDS):
             pass
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"No Ray cluster can be reached at {address!r} ({error}): give HOST:PORT, as `ray start --head` prints it."
+            f"No Ray cluster can be reached at {address!r} ({error}): give HOST:PORT, as `ray start --head` prints it, "
+            "on a machine that belongs to the cluster."
         ) from error
