@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from darkcurrent.capture import (
 from darkcurrent.errors import IntegrityError, ProtocolError, UsageError
 from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
-from darkcurrent.ledger import campaign_ledger
+from darkcurrent.ledger import campaign_ledger, compact
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
@@ -215,16 +215,18 @@ class Study:
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""
+        return pl.concat(self._ledgers())
+
+    def _ledgers(self) -> Iterator[pl.DataFrame]:
+        """Yield what `ledger` holds, a campaign at a time."""
         if self.is_imported:
-            return self.imported.ledger()
-        return pl.concat(
-            campaign_ledger(
-                self.frozen.schedule(configuration.name),
-                journal_path(self.folder, configuration.name),
-                contract_of(configuration),
+            yield self.imported.ledger()
+            return
+        for configuration in self.frozen.protocol.configuration:
+            journal = journal_path(self.folder, configuration.name)
+            yield campaign_ledger(
+                self.frozen.schedule(configuration.name), journal, contract_of(configuration)
             )
-            for configuration in self.frozen.protocol.configuration
-        )
 
     def declared(self) -> Declared:
         """Return what an analysis has to know besides the ledger."""
@@ -238,7 +240,7 @@ class Study:
             summaries = dict.fromkeys(declared.configurations)
         else:
             summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(declared, self.ledger(), summaries)
+        result = analyze(declared, pl.concat(map(compact, self._ledgers())), summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
