@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -30,13 +30,22 @@ from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
-from darkcurrent.records import Battery
+from darkcurrent.records import Battery, Call
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.schedules import hash_schedule
 from darkcurrent.verdicts import contract_of
 
-__all__ = ["Study"]
+__all__ = ["Draft", "Study"]
+
+
+class Draft(NamedTuple):
+    """What freezing fixes."""
+
+    protocol: Protocol
+    battery: Battery
+    identities: dict[str, dict[str, Any]]
+    schedules: dict[str, tuple[Call, ...]]
 
 
 class Study:
@@ -119,6 +128,27 @@ class Study:
             raise UsageError(
                 f"{self.folder} is frozen already and is never overwritten: start a new study in another folder."
             )
+        draft = self.draft()
+        text = self.protocol_path.read_bytes().decode("utf-8-sig")
+        return freeze(
+            self.folder / "frozen", draft.protocol, text, draft.battery, draft.identities, draft.schedules
+        )
+
+    def draft(
+        self, identify: Callable[[Configuration, Path], dict[str, Any]] = freeze_configuration
+    ) -> Draft:
+        """Return what freezing would fix; nothing is written.
+
+        Parameters
+        ----------
+        identify : callable
+            From a configuration and the folder to its identity.
+
+        Raises
+        ------
+        UsageError
+            Where the protocol or the battery cannot be used.
+        """
         protocol = load_protocol(self.protocol_path)
         for configuration in protocol.configuration:
             try:
@@ -128,13 +158,12 @@ class Study:
         battery = _flagged(load_battery(protocol, self.folder), protocol)
         rubrics, texts = self._rubrics(protocol, battery.instruction)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
-        identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
+        identities = {c.name: identify(c, self.folder) for c in protocol.configuration}
         schedules = {
             name: hash_schedule(battery, rubrics, name, identity["digest"], protocol.schedule.seed)
             for name, identity in identities.items()
         }
-        text = self.protocol_path.read_bytes().decode("utf-8-sig")
-        return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
+        return Draft(protocol, battery, identities, schedules)
 
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {

@@ -16,6 +16,7 @@ from darkcurrent.cli import (
     gate,
     import_,
     init,
+    plan,
     quickstart,
     report,
     run,
@@ -37,7 +38,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_COMMANDS = (quickstart, init, freeze, doctor, run, status, close, analyze, gate, report, import_, simulate)
+_COMMANDS = (
+    quickstart,
+    init,
+    plan,
+    freeze,
+    doctor,
+    run,
+    status,
+    close,
+    analyze,
+    gate,
+    report,
+    import_,
+    simulate,
+)
 
 for _command in _COMMANDS:
     app.command(name=_command.__name__.rpartition(".")[2].rstrip("_"))(_command.command)
