@@ -7,6 +7,7 @@ from typing import Any
 
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.protocol.model import AnalysisTable, GatesTable
+from darkcurrent.schedules import StoredAssignment
 from darkcurrent.verdicts import contract_of, is_plain
 
 __all__ = ["Declared"]
@@ -30,6 +31,10 @@ class Declared:
         What proves that the texts of the equivalent arm are equally good; None where nothing does.
     nested : dict
         Name of a part of the items, chosen before the first call, to their ids.
+    schedule : str or None
+        The kind of schedule; None where nothing was scheduled.
+    assignment : StoredAssignment or None
+        What the schedule drew at random, and stored.
     ungraded : str or None
         Why nothing is graded, where that is so: every number is descriptive then, and nothing is HOLD.
     """
@@ -45,6 +50,8 @@ class Declared:
     contracts: dict[str, str]
     certified: str | None = None
     nested: dict[str, frozenset[str]] = field(default_factory=dict)
+    schedule: str | None = None
+    assignment: StoredAssignment | None = None
     ungraded: str | None = None
 
     @classmethod
@@ -63,10 +70,15 @@ class Declared:
             contracts={c.name: c.contract for c in protocol.configuration if is_plain(contract_of(c))},
             certified=_certified(frozen),
             nested=_nested(frozen),
+            schedule=protocol.schedule.kind,
+            assignment=StoredAssignment.read(stored) if (stored := frozen.assignment) else None,
         )
 
 
-_CERTIFICATES = {"finite-code": "both programs were run on every declared input"}
+_CERTIFICATES = {
+    "finite-code": "both programs were run on every declared input",
+    "labels": "raters called the two texts equal before any judge was asked",
+}
 """Name of a receipt to what it proves of the equivalent arm."""
 
 

@@ -30,10 +30,10 @@ from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
-from darkcurrent.records import Battery, Call
-from darkcurrent.reports import html_report, markdown_report
+from darkcurrent.records import Battery, Call, Item
+from darkcurrent.reports import csv_tables, html_report, markdown_report
 from darkcurrent.results import Analysis
-from darkcurrent.schedules import hash_schedule
+from darkcurrent.schedules import StoredAssignment, calls_of, divide, plan, refuse_unfit
 from darkcurrent.verdicts import contract_of
 
 __all__ = ["Draft", "Study"]
@@ -46,6 +46,10 @@ class Draft(NamedTuple):
     battery: Battery
     identities: dict[str, dict[str, Any]]
     schedules: dict[str, tuple[Call, ...]]
+    assignment: StoredAssignment | None
+
+
+_FLAG = "holds-prompt-tags"
 
 
 class Study:
@@ -131,7 +135,13 @@ class Study:
         draft = self.draft()
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
         return freeze(
-            self.folder / "frozen", draft.protocol, text, draft.battery, draft.identities, draft.schedules
+            self.folder / "frozen",
+            draft.protocol,
+            text,
+            draft.battery,
+            draft.identities,
+            draft.schedules,
+            draft.assignment,
         )
 
     def draft(
@@ -159,15 +169,19 @@ class Study:
         rubrics, texts = self._rubrics(protocol, battery.instruction)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
         identities = {c.name: identify(c, self.folder) for c in protocol.configuration}
+        planned = plan(protocol.schedule, battery, rubrics)
         schedules = {
-            name: hash_schedule(battery, rubrics, name, identity["digest"], protocol.schedule.seed)
+            name: calls_of(planned, battery, rubrics, name, identity["digest"])
             for name, identity in identities.items()
         }
-        return Draft(protocol, battery, identities, schedules)
+        for calls in schedules.values():
+            divide(calls, protocol.capture.shards, protocol.schedule.kind)  # says so where it cannot be done
+        refuse_unfit(protocol.schedule, battery, rubrics, schedules, planned.assignment)
+        return Draft(protocol, battery, identities, schedules, planned.assignment)
 
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
-            name: rubric_text(name, criterion, self.folder) + (f"\n{instruction}\n" if instruction else "")
+            name: rubric_text(name, criterion, self.folder, instruction)
             for name, criterion in protocol.criteria.items()
         }
         digests = {name: digest_text(text) for name, text in texts.items()}
@@ -260,16 +274,36 @@ class Study:
         _write(markdown_path, markdown_report(analysis))
         return html_path, markdown_path
 
+    def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:
+        """Write every table into a folder, one CSV file each, and return their paths.
+
+        Raises
+        ------
+        UsageError
+            Where nothing can be written there.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{folder} cannot be a folder for CSV files ({error.strerror}): name another one."
+            ) from error
+        tables = {folder / name: text for name, text in csv_tables(analysis).items()}
+        for path, text in tables.items():
+            _write(path, text)
+        return list(tables)
+
 
 def _flagged(battery: Battery, protocol: Protocol) -> Battery:
     """Flag the items whose texts hold the tags, or the marks of a template, that a prompt is built with."""
     templates = [c.template for c in protocol.configuration if isinstance(c, RawConfiguration)]
-    items = tuple(
-        item.model_copy(update={"flags": (*item.flags, "holds-prompt-tags")})
-        if delimiters_in((battery.texts[key] for key in (item.prompt, *item.texts.values())), templates)
-        else item
-        for item in battery.items
-    )
+
+    def flags(item: Item) -> tuple[str, ...]:
+        others = tuple(flag for flag in item.flags if flag != _FLAG)  # items of an earlier study may carry it
+        texts = (battery.texts[key] for key in (item.prompt, *item.texts.values()))
+        return (*others, _FLAG) if delimiters_in(texts, templates) else others
+
+    items = tuple(item.model_copy(update={"flags": flags(item)}) for item in battery.items)
     return battery.model_copy(update={"items": items})
 
 

@@ -13,7 +13,9 @@ from rich.console import Console
 
 from darkcurrent.printable import printable
 from darkcurrent.reports import html_report, markdown_report, terminal_report
-from darkcurrent.reports.tables import Table, all_tables, verdict_table
+from darkcurrent.reports.paper_tables import paper_tables
+from darkcurrent.reports.table import Table
+from darkcurrent.reports.tables import all_tables, verdict_table
 from darkcurrent.reports.terminal import print_table
 from darkcurrent.reports.words import number
 
@@ -78,7 +80,7 @@ def test_the_page_holds_every_number_of_every_table(analysis):
 def test_the_markdown_keeps_its_tables_whole(analysis):
     text = markdown_report(analysis)
     tables = [block for block in text.split("\n\n") if block.startswith("|")]
-    assert len(tables) == len(all_tables(analysis))
+    assert len(tables) == len(all_tables(analysis)) + len(paper_tables(analysis))
     for block in tables:
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
         assert len(widths) == 1

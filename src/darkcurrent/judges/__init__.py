@@ -36,6 +36,7 @@ __all__ = [
     "freeze_configuration",
     "local_artifacts",
     "open_judge",
+    "request_writer",
     "served_names",
 ]
 
@@ -81,6 +82,19 @@ def open_judge(
     from darkcurrent.judges.function import FunctionJudge
 
     return FunctionJudge(configuration, folder, function)
+
+
+def request_writer(configuration: Configuration, folder: Path) -> Judge:
+    """Return a judge that writes requests and is never opened: it needs no key.
+
+    Raises
+    ------
+    ProtocolError, MissingExtraError
+        As `open_judge`.
+    """
+    if isinstance(configuration, HttpConfiguration):
+        return _http_judge(configuration, folder, None, 1, 1, Witness())
+    return open_judge(configuration, folder)
 
 
 def _http_judge(
@@ -179,7 +193,7 @@ def freeze_configuration(configuration: Configuration, folder: Path) -> dict[str
         Where it declares what its backend cannot send, or names what does not exist.
     """
     if isinstance(configuration, HttpConfiguration):
-        _http_judge(configuration, folder, None, 1, 1, Witness()).request_bytes("", "", "", "")
+        request_writer(configuration, folder).request_bytes("", "", "", "")
     declared = configuration.model_dump(mode="json")
     frozen = {
         "declared": declared,

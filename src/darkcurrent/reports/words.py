@@ -5,21 +5,12 @@ from __future__ import annotations
 from darkcurrent.gates import HOLM_LEVEL
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
+from darkcurrent.reports.arm_words import arm_limits, arm_words
+from darkcurrent.reports.numbers import interval, number, share
 from darkcurrent.results import Analysis, CampaignResult, CellResult
 from darkcurrent.stats import clone_smallest_n
 
-__all__ = ["campaign_of", "cell_sentences", "declared", "limits", "number", "share"]
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Return a number without its leading zero, in the manner of the field; a dash where there is none."""
-    if value is None:
-        return "–"
-    if 0 < abs(value) < 10**-digits:
-        mantissa, _, exponent = f"{value:.1e}".partition("e")
-        return f"{mantissa}e{int(exponent)}"
-    shown = f"{value:.{digits}f}"
-    return shown.replace("0.", ".", 1) if abs(value) < 1 and float(shown) != 0 else shown
+__all__ = ["campaign_of", "cell_sentences", "declared", "interval", "limits", "number", "share"]
 
 
 def declared(threshold: float | None) -> str:
@@ -33,11 +24,6 @@ def _beside(value: float, threshold: float) -> str:
     while value != threshold and digits < 15 and round(value, digits) == threshold:
         digits += 1
     return number(value, digits)
-
-
-def share(count: int, total: int) -> str:
-    """Return a count out of a total."""
-    return f"{count}/{total}"
 
 
 def campaign_of(analysis: Analysis, cell: CellResult) -> CampaignResult:
@@ -62,7 +48,7 @@ def _sentence(analysis: Analysis, cell: CellResult) -> str:
     parts = [_null_words(cell, analysis), _utility_words(cell, analysis)]
     if cell.state == "NOT GRADED":
         parts = [_recorded_words(campaign), _natural_words(cell), *parts, _pattern_words(cell)]
-    said = " ".join(part for part in parts if part)
+    said = " ".join(part for part in (*parts, *arm_words(cell)) if part)
     return said or "Nothing to grade: the battery shows neither clones nor targets."
 
 
@@ -198,5 +184,6 @@ def limits(analysis: Analysis) -> list[str]:
         f"The utility bound describes resampling of these items within {weights}; it says nothing about items of another kind.",
         "A gate that is missed is no proof of a defect, and a gate that is passed is no certificate for another configuration, "
         "rubric or set of items.",
+        *arm_limits(analysis),
         "HOLD means that nothing was evaluated, not that the judge is bad.",
     ]

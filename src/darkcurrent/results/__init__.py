@@ -24,7 +24,8 @@ from darkcurrent.results.cell import (
     StratumResult,
     VerdictCounts,
 )
-from darkcurrent.results.study import SCHEMA_NAME, Analysis, AnalysisState, FamilyResult
+from darkcurrent.results.study import SCHEMA_NAME, Analysis, AnalysisState
+from darkcurrent.results.tests import FamilyResult, RandomizationTestResult
 
 __all__ = [
     "SCHEMA_NAME",
@@ -43,6 +44,7 @@ __all__ = [
     "NestedResult",
     "NullPairsResult",
     "OrderResult",
+    "RandomizationTestResult",
     "RetestResult",
     "SignalResult",
     "StepResult",
