@@ -31,7 +31,14 @@ from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_pro
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.records import Battery, Call, Item
-from darkcurrent.reports import csv_tables, html_report, markdown_report
+from darkcurrent.reports import (
+    Provenance,
+    csv_tables,
+    html_report,
+    markdown_report,
+    provenance_of_frozen,
+    provenance_of_imported,
+)
 from darkcurrent.results import Analysis
 from darkcurrent.schedules import StoredAssignment, calls_of, divide, plan, refuse_unfit
 from darkcurrent.verdicts import contract_of
@@ -267,10 +274,16 @@ class Study:
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
+    def provenance(self, analysis: Analysis) -> Provenance:
+        """Return where the numbers of an analysis come from."""
+        if self.is_imported:
+            return provenance_of_imported(self.imported)
+        return provenance_of_frozen(analysis, self.frozen, self.protocol_was_edited())
+
     def report(self, analysis: Analysis, html: Path | None = None) -> tuple[Path, Path]:
         """Write `report.html` and `report.md`; return their paths."""
         html_path, markdown_path = html or self.folder / "report.html", self.folder / "report.md"
-        _write(html_path, html_report(analysis))
+        _write(html_path, html_report(analysis, self.provenance(analysis)))
         _write(markdown_path, markdown_report(analysis))
         return html_path, markdown_path
 

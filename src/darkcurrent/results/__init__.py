@@ -14,7 +14,7 @@ from darkcurrent.results.arms import (
     NullPairsResult,
     StepResult,
 )
-from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading
+from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading, Timeline
 from darkcurrent.results.cell import (
     CellResult,
     CloneResult,
@@ -49,5 +49,6 @@ __all__ = [
     "SignalResult",
     "StepResult",
     "StratumResult",
+    "Timeline",
     "VerdictCounts",
 ]
