@@ -18,6 +18,7 @@ from darkcurrent.cli import (
     import_,
     init,
     label,
+    plan,
     quickstart,
     report,
     risk,
@@ -43,6 +44,7 @@ app = typer.Typer(
 _COMMANDS = (
     quickstart,
     init,
+    plan,
     freeze,
     doctor,
     run,
