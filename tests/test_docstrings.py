@@ -9,8 +9,10 @@ import pytest
 import darkcurrent.stats
 
 MODULES = [
+    "darkcurrent.planning.budget",
     "darkcurrent.auditing.call",
     "darkcurrent.auditing.result",
+    "darkcurrent.comparing",
     "darkcurrent.errors",
     "darkcurrent.patterns",
     "darkcurrent.risk",

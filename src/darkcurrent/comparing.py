@@ -59,7 +59,7 @@ def compare_studies(
             "One study alone needs `--configurations a=b` or `--criteria a=b`: give another folder, or say what to compare."
         )
     ledgers = [study.shown() for study in studies]
-    analyses = [study.analyze(ledger) for study, ledger in zip(studies, ledgers, strict=True)]
+    analyses = [study.analyze() for study in studies]
     others = range(1, len(studies)) if len(studies) > 1 else range(1)
     for mapping, field in ((mapped, "configuration"), (renamed, "criterion")):
         _check(mapping, field, analyses[0], [analyses[other] for other in others])

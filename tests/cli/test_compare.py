@@ -23,10 +23,8 @@ def studies(small, program):
         again.replace("seed = 1", "seed = 2").replace('"small"', '"again"'), encoding="utf-8"
     )
     judge = (other / "judge.py").read_text(encoding="utf-8")
-    tired = '    if prompt.startswith("p1") and len(prompt) == 3:\n        return "tie"\n'
-    (other / "judge.py").write_text(
-        judge.replace("def good(prompt, a, b):\n", f"def good(prompt, a, b):\n{tired}"), encoding="utf-8"
-    )
+    tired = 'def good(prompt, a, b):\n    if prompt.startswith("p1") and len(prompt) == 3:\n        return "tie"\n'
+    (other / "judge.py").write_text(judge.replace("def good(prompt, a, b):\n", tired), encoding="utf-8")
     for folder in (small.folder, other):
         assert program("freeze", folder).code == 0
         assert program("run", folder).code == 0

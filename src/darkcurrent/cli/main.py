@@ -19,6 +19,7 @@ from darkcurrent.cli import (
     import_,
     init,
     label,
+    plan,
     quickstart,
     report,
     risk,
@@ -44,6 +45,7 @@ app = typer.Typer(
 _COMMANDS = (
     quickstart,
     init,
+    plan,
     freeze,
     doctor,
     run,

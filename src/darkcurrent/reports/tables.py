@@ -5,6 +5,7 @@ from __future__ import annotations
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
 from darkcurrent.reports.arm_tables import arm_tables
+from darkcurrent.reports.randomizations import randomization_table
 from darkcurrent.reports.risk_tables import risk_tables
 from darkcurrent.reports.table import Table
 from darkcurrent.reports.words import campaign_of, declared, number, share
@@ -27,6 +28,7 @@ def all_tables(analysis: Analysis) -> list[Table]:
         *arm_tables(analysis),
         *risk_tables(analysis.risk),
         _retest(analysis),
+        randomization_table(analysis),
         _imported(analysis),
     ]
     return [table for table in tables if table.rows]

@@ -10,7 +10,20 @@ from darkcurrent.reports.numbers import interval, number, share
 from darkcurrent.results import Analysis, CampaignResult, CellResult
 from darkcurrent.stats import clone_smallest_n
 
-__all__ = ["campaign_of", "cell_sentences", "declared", "interval", "limits", "number", "share"]
+__all__ = [
+    "campaign_of",
+    "cell_sentences",
+    "declared",
+    "family_size",
+    "held_words",
+    "interval",
+    "limits",
+    "null_words",
+    "number",
+    "recorded_words",
+    "share",
+    "utility_words",
+]
 
 
 def declared(threshold: float | None) -> str:
@@ -41,18 +54,24 @@ def cell_sentences(analysis: Analysis) -> list[tuple[str, str]]:
 def _sentence(analysis: Analysis, cell: CellResult) -> str:
     campaign = campaign_of(analysis, cell)
     if cell.state == "HOLD":
-        early = f"; capture: {campaign.capture}" if campaign.capture != "COMPLETE" else ""
-        others = "".join(f"; {reading.sentence}" for reading in campaign.sensitivity if reading.sentence)
-        why = f" ({shortened(campaign.stopped, 160)})" if campaign.stopped else ""
-        return f"Not evaluated: {'; '.join(campaign.reasons)}{early}{why}{others}."
-    parts = [_null_words(cell, analysis), _utility_words(cell, analysis)]
+        return held_words(campaign)
+    parts = [null_words(cell, analysis), utility_words(cell, analysis)]
     if cell.state == "NOT GRADED":
-        parts = [_recorded_words(campaign), _natural_words(cell), *parts, _pattern_words(cell)]
+        parts = [recorded_words(campaign), _natural_words(cell), *parts, _pattern_words(cell)]
     said = " ".join(part for part in (*parts, *arm_words(cell)) if part)
     return said or "Nothing to grade: the battery shows neither clones nor targets."
 
 
-def _recorded_words(campaign: CampaignResult) -> str:
+def held_words(campaign: CampaignResult) -> str:
+    """Say why a campaign is HOLD."""
+    early = f"; capture: {campaign.capture}" if campaign.capture != "COMPLETE" else ""
+    others = "".join(f"; {reading.sentence}" for reading in campaign.sensitivity if reading.sentence)
+    why = f" ({shortened(campaign.stopped, 160)})" if campaign.stopped else ""
+    return f"Not evaluated: {'; '.join(campaign.reasons)}{early}{why}{others}."
+
+
+def recorded_words(campaign: CampaignResult) -> str:
+    """Say why recorded data are not graded, and how many replies gave a verdict."""
     rate = f" ({campaign.invalid / campaign.terminal:.1%})" if campaign.terminal else ""
     text = f"Not graded: {'; '.join(campaign.reasons)}. "
     return (
@@ -80,7 +99,8 @@ def _pattern_words(cell: CellResult) -> str:
     )
 
 
-def _null_words(cell: CellResult, analysis: Analysis) -> str:
+def null_words(cell: CellResult, analysis: Analysis) -> str:
+    """Say what a cell did with identical texts; nothing where it was shown none."""
     core = cell.clone["core"]
     if core.n == 0:
         return ""
@@ -116,13 +136,14 @@ def _null_bound(cell: CellResult, analysis: Analysis) -> str:
             f", but the Holm-adjusted p {_beside(core.p_holm, HOLM_LEVEL)} is above {declared(HOLM_LEVEL)}"
         )
         if core.adverse == 0:
-            family = _family(cell, analysis)
+            family = family_size(cell, analysis)
             needed = clone_smallest_n(0, threshold, family, alpha=HOLM_LEVEL)
             text += f": with {family} cells no judge passes on fewer than {needed} pairs"
     return f" ({text})"
 
 
-def _family(cell: CellResult, analysis: Analysis) -> int:
+def family_size(cell: CellResult, analysis: Analysis) -> int:
+    """Return the number of cells that Holm's adjustment of a cell runs over."""
     whole = analysis.gates["clone_family"] == "study"
     return sum(whole or other.configuration == cell.configuration for other in analysis.cells)
 
@@ -139,7 +160,8 @@ def _which_slot(a: int, b: int) -> str:
     return f", mostly {slot} ({most})" if most >= 0.8 * (a + b) else f", {a} the first and {b} the second"
 
 
-def _utility_words(cell: CellResult, analysis: Analysis) -> str:
+def utility_words(cell: CellResult, analysis: Analysis) -> str:
+    """Say how often a cell chose the target; nothing where it has no mean."""
     signal = cell.signal
     if signal.mean is None:
         return ""
@@ -184,6 +206,10 @@ def limits(analysis: Analysis) -> list[str]:
         f"The utility bound describes resampling of these items within {weights}; it says nothing about items of another kind.",
         "A gate that is missed is no proof of a defect, and a gate that is passed is no certificate for another configuration, "
         "rubric or set of items.",
+        "The mean of a stratum is described and not tested; over few items it may lie below a threshold by chance.",
+        "A risk is the loss of these observed rates under losses that you declare; it is no bound, and no promise for other "
+        "calls.",
         *arm_limits(analysis),
+        *dict.fromkeys(test.does_not_identify for family in analysis.tests for test in family.tests),
         "HOLD means that nothing was evaluated, not that the judge is bad.",
     ]

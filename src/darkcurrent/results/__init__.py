@@ -14,7 +14,7 @@ from darkcurrent.results.arms import (
     NullPairsResult,
     StepResult,
 )
-from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading
+from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading, Timeline
 from darkcurrent.results.cell import (
     CellResult,
     CloneResult,
@@ -85,5 +85,6 @@ __all__ = [
     "StepResult",
     "StratumResult",
     "StudyName",
+    "Timeline",
     "VerdictCounts",
 ]
