@@ -7,6 +7,7 @@ from typing import Any
 
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.protocol.model import AnalysisTable, GatesTable
+from darkcurrent.protocol.public import battery_counts
 from darkcurrent.verdicts import contract_of, is_plain
 
 __all__ = ["Declared"]
@@ -53,19 +54,6 @@ class Declared:
             criteria=tuple(protocol.criteria),
             gates=protocol.gates,
             method=protocol.analysis,
-            battery=_battery(frozen),
+            battery=battery_counts(protocol.battery.source, frozen.items, len(frozen.refusals)),
             contracts={c.name: c.contract for c in protocol.configuration if is_plain(contract_of(c))},
         )
-
-
-def _battery(frozen: Frozen) -> dict[str, Any]:
-    return {
-        "source": frozen.protocol.battery.source,
-        "items": len(frozen.items),
-        "strata": len({item.stratum for item in frozen.items}),
-        "refused": len(frozen.refusals),
-        "flagged": {
-            flag: sum(flag in item.flags for item in frozen.items)
-            for flag in sorted({f for i in frozen.items for f in i.flags})
-        },
-    }

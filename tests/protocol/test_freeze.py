@@ -82,6 +82,7 @@ FILES = [
     "items.jsonl",
     "protocol.json",
     "protocol.toml",
+    "public.json",
     "receipts/source.json",
     "refusals.jsonl",
     "schedule/one.jsonl",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ __all__ = [
     "freeze_configuration",
     "local_artifacts",
     "open_judge",
+    "request_builder",
     "served_names",
 ]
 
@@ -108,6 +110,13 @@ def _http_judge(
     return kind(configuration, transport, witness, _model_path(configuration, folder))
 
 
+def request_builder(configuration: Configuration, folder: Path) -> Callable[..., bytes]:
+    """Return what builds the exact bytes of a request out of its texts; it needs no key and asks no server."""
+    if isinstance(configuration, HttpConfiguration):
+        return _http_judge(configuration, folder, None, 1, 1, Witness()).request_bytes
+    return open_judge(configuration, folder).request_bytes
+
+
 def served_names(configuration: Configuration) -> tuple[str, ...]:
     """Return the names that a reply of this configuration may carry."""
     if isinstance(configuration, FunctionConfiguration):
@@ -172,7 +181,7 @@ def freeze_configuration(configuration: Configuration, folder: Path) -> dict[str
         Where it declares what its backend cannot send, or names what does not exist.
     """
     if isinstance(configuration, HttpConfiguration):
-        _http_judge(configuration, folder, None, 1, 1, Witness()).request_bytes("", "", "", "")
+        request_builder(configuration, folder)("", "", "", "")
     declared = configuration.model_dump(mode="json")
     frozen = {
         "declared": declared,

@@ -1,0 +1,37 @@
+"""From the public part of a protocol back to what it declared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from darkcurrent.declared import Declared
+from darkcurrent.errors import UsageError
+from darkcurrent.protocol.model import AnalysisTable, GatesTable
+from darkcurrent.verdicts import get_contract, is_plain
+
+__all__ = ["declared_of"]
+
+
+def declared_of(public: Mapping[str, Any], study_digest: str) -> Declared:
+    """Return what a study declared, from the part of it that may be shown."""
+    battery = {key: value for key, value in public["battery"].items() if key != "arms"}
+    return Declared(
+        study=public["study"],
+        title="",
+        study_digest=study_digest,
+        configurations=tuple(each["name"] for each in public["configurations"]),
+        criteria=tuple(each["name"] for each in public["criteria"]),
+        gates=GatesTable.model_validate_json(json.dumps(public["gates"])),
+        method=AnalysisTable.model_validate_json(json.dumps(public["analysis"])),
+        battery=battery,
+        contracts={each["name"]: each["contract"] for each in public["configurations"] if _is_plain(each)},
+    )
+
+
+def _is_plain(configuration: Mapping[str, Any]) -> bool:
+    try:
+        return is_plain(get_contract(configuration["contract"], **configuration["contract_options"]))
+    except (UsageError, TypeError):
+        return False  # an option that is no single word is here as a digest: it is none of the defaults
