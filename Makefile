@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STUDY ?= quickstart
 
-.PHONY: quickstart test simulate torture lint types layers check dev clean
+.PHONY: quickstart test simulate torture lint types layers release docs check dev clean
 
 quickstart: $(VENV)/.local ## audit a real embedded model: protocol to report
 	@$(BIN)/darkcurrent quickstart $(STUDY)
@@ -19,13 +19,22 @@ torture: $(VENV)/.dev ## a thousand kills of a running capture
 	mkdir -p build && rm -rf build/torture && PYTHONPATH=tests $(BIN)/python -m support.torture build/torture 1000
 
 lint: $(VENV)/.dev ## style
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/hadolint Dockerfile && $(BIN)/pre-commit validate-config
 
 types: $(VENV)/.dev ## types
 	$(BIN)/mypy
 
 layers: $(VENV)/.dev ## which part may import which
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.dev ## the documentation, in build/site
+	$(BIN)/python docs/generate.py && NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+release: $(VENV)/.dev ## wheel, sdist and SBOM in dist/, tried in a clean environment without extras
+	rm -rf dist build/clean && $(BIN)/python -m build --outdir dist
+	$(PYTHON) -m venv build/clean && build/clean/bin/python -m pip install --quiet dist/*.whl
+	$(BIN)/cyclonedx-py environment build/clean/bin/python --output-file dist/darkcurrent.cdx.json
+	$(BIN)/python tests/support/release.py dist build/clean
 
 check: lint types layers test ## all of it
 

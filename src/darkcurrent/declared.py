@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from darkcurrent.protocol.freeze import Frozen
@@ -10,7 +11,7 @@ from darkcurrent.protocol.model import AnalysisTable, GatesTable
 from darkcurrent.protocol.public import battery_counts
 from darkcurrent.verdicts import contract_of, is_plain
 
-__all__ = ["Declared"]
+__all__ = ["Declared", "certified_by", "nested_parts"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,10 @@ class Declared:
         What was shown, in counts.
     contracts : dict
         Configuration to the contract that its replies were read under, where that has its default options.
+    certified : str or None
+        What proves that the texts of the equivalent arm are equally good; None where nothing does.
+    nested : dict
+        Name of a part of the items, chosen before the first call, to their ids.
     ungraded : str or None
         Why nothing is graded, where that is so: every number is descriptive then, and nothing is HOLD.
     """
@@ -40,6 +45,8 @@ class Declared:
     method: AnalysisTable
     battery: dict[str, Any]
     contracts: dict[str, str]
+    certified: str | None = None
+    nested: dict[str, frozenset[str]] = field(default_factory=dict)
     ungraded: str | None = None
 
     @classmethod
@@ -56,4 +63,25 @@ class Declared:
             method=protocol.analysis,
             battery=battery_counts(protocol.battery.source, frozen.items, len(frozen.refusals)),
             contracts={c.name: c.contract for c in protocol.configuration if is_plain(contract_of(c))},
+            certified=certified_by(frozen.digests),
+            nested=nested_parts(
+                (name, item.id) for item in frozen.items for name in item.facts.get("nested", [])
+            ),
         )
+
+
+_CERTIFICATES = {"receipts/finite-code.json": "both programs were run on every declared input"}
+"""A frozen receipt to what it proves of the equivalent arm."""
+
+
+def certified_by(files: Collection[str]) -> str | None:
+    """Return what proves that equivalents are equally good, by the names of the frozen files."""
+    return next((words for name, words in _CERTIFICATES.items() if name in files), None)
+
+
+def nested_parts(named: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """Return the parts of the items by name, of pairs of a part's name and an item's id."""
+    parts: dict[str, set[str]] = {}
+    for name, item in named:
+        parts.setdefault(name, set()).add(item)
+    return {name: frozenset(parts[name]) for name in sorted(parts)}

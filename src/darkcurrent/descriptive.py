@@ -10,7 +10,7 @@ from darkcurrent.ledger import READINGS
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.results import ContractReading, OrderResult, RetestResult
 
-__all__ = ["pattern_counts", "retest", "sensitivity"]
+__all__ = ["kind", "pattern_counts", "retest", "sensitivity"]
 
 
 def sensitivity(
@@ -100,10 +100,15 @@ def retest(calls: pl.DataFrame) -> RetestResult | None:
     )
 
 
+def kind() -> pl.Expr:
+    """Name the arm of a row, with the step of a ladder or the context behind a slash: `ladder/gap-1`."""
+    return pl.concat_str("arm", "step", "context", separator="/", ignore_nulls=True)
+
+
 def pattern_counts(patterns: pl.DataFrame) -> dict[str, dict[str, int]]:
-    """Count the patterns of one cell by arm."""
+    """Count the patterns of one cell by arm, steps and contexts apart."""
     counts: dict[str, dict[str, int]] = {}
-    for arm in patterns["arm"].unique(maintain_order=True):
-        found = dict(patterns.filter(pl.col("arm") == arm)["pattern"].value_counts().iter_rows())
-        counts[arm] = {pattern: found.get(pattern, 0) for pattern in PATTERNS}
+    for (name,), own in patterns.with_columns(kind=kind()).partition_by(["kind"], as_dict=True).items():
+        found = dict(own["pattern"].value_counts().iter_rows())
+        counts[str(name)] = {pattern: found.get(pattern, 0) for pattern in PATTERNS}
     return counts

@@ -61,6 +61,8 @@ def classify(forward: Winner, reverse: Winner) -> Pattern:
 def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
     """Return one row per pair of a ledger: cell, arm, step, context, item, stratum, repetition and pattern.
 
+    `preferences` counts its calls that chose a slot.
+
     Clones, whose orders do not differ, are not pairs. An item that was asked several times has a pair for each
     repetition, and one for each context. A pair whose orders are not exactly one `AB` and one
     `BA` call, with swapped slots and both with an ending, is `incomplete`.
@@ -80,6 +82,7 @@ def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
             reverse=pl.col("winner").filter(~u_first).first(),
             complete=(u_first.sum() == 1) & ((~u_first).sum() == 1) & pl.col("ended").all(),
             invalid=pl.col("winner").is_null().any(),
+            preferences=pl.col("value").is_in(["A", "B"]).sum(),
         )
         .with_columns(
             pattern=pl.when(~pl.col("complete"))
@@ -92,5 +95,5 @@ def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
             .then(pl.lit("one-sided"))
             .otherwise(pl.lit("position"))
         )
-        .select(*_PAIR, "pattern")
+        .select(*_PAIR, "pattern", "preferences")
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 __all__ = [
+    "STEPS",
     "ArmName",
     "Battery",
     "Call",
@@ -22,6 +23,7 @@ __all__ = [
     "Refusal",
     "RequestRefusal",
     "Retry",
+    "Step",
     "Terminal",
 ]
 
@@ -39,6 +41,22 @@ NullStratum = Literal["core", "edge-empty", "edge-whitespace", "natural"]
 
 Context = Literal["absent", "present"]
 """Whether a third candidate, which cannot win, is shown beside the two that are compared."""
+
+Step = Literal[
+    "gap-0",
+    "gap-1",
+    "gap-2",
+    "gap-3",
+    "gap-4",
+    "gap-5",
+    "faulty-single",
+    "faulty-1",
+    "faulty-10",
+    "faulty-50",
+]
+"""A step of a ladder: by how many elements two texts differ, or where a fault shows. Hardest first in each kind."""
+
+STEPS: tuple[Step, ...] = get_args(Step)
 
 Order = Literal["AB", "BA", "IDENTICAL"]
 """In which order the two texts `u` and `v` of a comparison are shown; a clone has none."""
@@ -95,9 +113,8 @@ class Comparison(Record):
         The role that a useful judge chooses; None where a tie is the right answer.
     null_stratum : NullStratum or None
         Set for clones only.
-    step : str or None
-        Set for the ladder only: how hard the contrast is, `gap-0` to `gap-5` or the name of a fault's share. Steps
-        are never pooled.
+    step : Step or None
+        Set for the ladder only: how hard the contrast is. Steps are never pooled.
     context : Context or None
         Set where a third candidate is at issue: each pair is then compared twice, without it and with it.
     third : str or None
@@ -110,7 +127,7 @@ class Comparison(Record):
     v: str
     target: str | None = None
     null_stratum: NullStratum | None = None
-    step: str | None = None
+    step: Step | None = None
     context: Context | None = None
     third: str | None = None
 
@@ -184,7 +201,7 @@ class Call(Record):
     prompt: Digest
     text_a: Digest
     text_b: Digest
-    step: str | None = None
+    step: Step | None = None
     context: Context | None = None
     third: str | None = None
     text_c: Digest | None = None
@@ -220,8 +237,8 @@ class Terminal(Record):
     Attributes
     ----------
     status : str
-        `answered`: a reply came, whatever it says. `refused`: the server did not accept this request.
-        `failed`: no usable reply came; the campaign stops.
+        `answered`: a reply came, whatever it says. `refused`: the server did not accept this request,
+        or a callable raised. `failed`: no usable reply came; the campaign stops.
     reason : str or None
         A code from the vocabulary of reasons; None where a reply came.
     text : str or None

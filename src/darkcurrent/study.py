@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -145,10 +146,13 @@ class Study:
         raise UsageError(f"There is no configuration `{name}` in this study: known are {known}.")
 
     def run(
-        self, name: str, on_progress: Callable[[Progress], None] = lambda progress: None
+        self,
+        name: str,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+        function: Callable[..., Any] | None = None,
     ) -> CampaignState:
-        """Capture what is missing of one configuration's campaign."""
-        return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress)
+        """Capture what is missing of one configuration's campaign; `function` as in `run_campaign`."""
+        return run_campaign(self.folder, self.frozen, self.configuration(name), on_progress, function)
 
     def states(self) -> dict[str, tuple[CampaignState, JournalSummary | None, int]]:
         """Return the state of each configuration's campaign."""

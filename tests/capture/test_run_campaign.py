@@ -267,12 +267,18 @@ def test_an_analysis_beside_a_running_campaign_says_so(tmp_path):
     assert "right now" not in program("analyze", tmp_path).stderr
 
 
-def test_a_callable_that_fails_stops_its_campaign_and_no_program(tmp_path):
+def test_a_callable_that_raises_gives_an_invalid_answer_and_no_tie(tmp_path):
     study = function_study(tmp_path, "import sys\ndef choose(prompt, a, b): sys.exit(0)\n")
-    assert study.run("judge") == "PARTIAL_HOLD_TRANSPORT"
+    assert study.run("judge") == "COMPLETE"
     _, rows = journal_of(study)
-    (terminal,) = [row for row in rows if isinstance(row, Terminal)]
-    assert terminal.detail == "function-raised: judge:choose raised SystemExit: 0"
+    terminals = [row for row in rows if isinstance(row, Terminal)]
+    assert len(terminals) == len(study.frozen.schedule("judge"))
+    assert {(row.status, row.reason, row.text, row.detail) for row in terminals} == {
+        ("refused", "judge-raised", None, "function-raised: judge:choose raised SystemExit: 0")
+    }
+    (campaign,) = study.analyze().campaigns
+    assert campaign.state == "HOLD"
+    assert campaign.invalid_by_reason == {"judge-raised": len(terminals)}
 
 
 def test_a_callable_that_hangs_ends_at_the_time_out(tmp_path):

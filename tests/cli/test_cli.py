@@ -151,15 +151,27 @@ def test_one_held_cell_is_not_hidden_by_one_that_passes(program, small):
     assert outcome.out == "good / neutral: both gates pass\nrude / neutral: HOLD\n"
 
 
-def test_a_judge_that_fails_stops_the_capture_with_5(program, small):
+def test_a_judge_that_never_answers_ends_the_capture_with_5(program, small):
     small.protocol("judge:good", "judge:broken")
+    program("freeze", small.folder)
+    sentence = program("run", small.folder).error(5)
+    assert "good: not one of 240 calls was answered" in sentence
+    assert "judge:broken raised RuntimeError: no power at all." in sentence
+    status = program("status", small.folder, "--json").json()["good"]
+    assert (status["state"], status["invalid"], status["unanswered"]) == ("COMPLETE", 240, 240)
+    assert program("gate", small.folder).code == 4
+
+
+def test_a_judge_that_hangs_stops_the_capture_with_5(program, small):
+    (small.folder / "judge.py").write_text("import time\ndef good(p, a, b): time.sleep(20)\n")
+    small.protocol("in_flight = 8", "in_flight = 8\ntimeout_seconds = 0.1")
     program("freeze", small.folder)
     sentence = program("run", small.folder).error(5)
     assert f"`darkcurrent status {small.folder}` says why" in sentence
     assert "to ask again, freeze a new study in another folder" in sentence
     status = program("status", small.folder, "--json").json()["good"]
     assert status["state"] == "PARTIAL_HOLD_TRANSPORT"
-    assert "no power at all" in status["why"]
+    assert "did not return within 0.1 s" in status["why"]
     assert program("gate", small.folder).code == 4
 
 
@@ -359,3 +371,14 @@ def test_help_is_quick_and_heavy_parts_stay_out():
     loaded = {name.partition(".")[0] for name in out.split()}
     assert "typer" in loaded
     assert loaded & {"polars", "scipy", "numpy", "aiohttp", "pydantic", "jinja2", "sqlite3"} == set()
+
+
+def test_what_a_judge_prints_does_not_spoil_the_data(program, small):
+    (small.folder / "judge.py").write_text(
+        "print('loaded')\ndef good(prompt, a, b):\n    print('thinking')\n    return 'tie'\n"
+    )
+    program("freeze", small.folder)
+    assert program("doctor", small.folder, "--json").json()["good"]["ok"] is True
+    ran = program("run", small.folder, "--json")
+    assert ran.json() == {"good": "COMPLETE"}
+    assert "thinking" in ran.err

@@ -84,6 +84,18 @@ def test_replies_are_kept_as_they_were(study):
     assert texts[listed["reply"]] == listed["reply_ends"]
 
 
+def test_what_an_earlier_version_imported_lacks_columns_and_reads_the_same(study):
+    folder = study.folder / "imported"
+    path, manifest = folder / "ledger.parquet", json.loads((folder / "manifest.json").read_bytes())
+    now = study.imported.ledger()
+    pl.read_parquet(path).drop("step", "context", "third").write_parquet(path)
+    manifest["files"]["ledger.parquet"] = digest_bytes(path.read_bytes())
+    manifest.pop("study_digest")
+    manifest["study_digest"] = digest(manifest)
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert load_imported(folder).ledger().equals(now)
+
+
 def test_two_imports_and_two_analyses_are_the_same_bytes(tmp_path, source, study):
     other = Imported(tmp_path / "again" / "out", "korean-mt-bench", source).study
     for name in ("manifest.json", "ledger.parquet", "texts.parquet", "disagreements.jsonl"):

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from darkcurrent.errors import ProtocolError
+from darkcurrent.errors import ModelMismatchError, ProtocolError
+from darkcurrent.judges import check_artifacts, freeze_configuration
 from darkcurrent.judges.base import RequestFailed
-from darkcurrent.judges.function import FunctionJudge, source_file
+from darkcurrent.judges.function import FunctionJudge
+from darkcurrent.judges.source import source_file, source_files
 from darkcurrent.protocol.configurations import FunctionConfiguration
 
 SOURCE = """
@@ -218,6 +220,42 @@ def test_the_module_in_the_folder_hides_no_other(folder):
 
 def test_an_installed_module_is_found(folder):
     assert source_file(configuration("textwrap:dedent"), folder) == Path(textwrap.__file__)
+
+
+def test_the_files_it_imports_from_its_own_folder_are_its_source_too(folder):
+    package = folder / "own"
+    package.mkdir()
+    (folder / "unrelated.py").write_text("")
+    (package / "__init__.py").write_text("")
+    (package / "deep.py").write_text("import json\nfrom . import more\n")
+    (package / "more.py").write_text("from .deep import x\n")  # in a circle
+    (folder / "helper.py").write_text("def f():\n    import own.deep\n")
+    (folder / "main.py").write_text("from helper import f\nimport asyncio, absent\n")
+    found = source_files(configuration("main:f"), folder)
+    assert {name: path.relative_to(folder).as_posix() for name, path in found.items()} == {
+        "source": "main.py",
+        "source helper.py": "helper.py",
+        "source own/__init__.py": "own/__init__.py",
+        "source own/deep.py": "own/deep.py",
+        "source own/more.py": "own/more.py",
+    }
+
+
+def test_a_lone_installed_module_has_no_folder_of_its_own_and_a_package_has(folder):
+    assert source_files(configuration("textwrap:dedent"), folder) == {"source": Path(textwrap.__file__)}
+    names = source_files(configuration("json:loads"), folder)
+    assert "source json/decoder.py" in names
+    assert not any("re/" in name for name in names)
+
+
+def test_another_source_file_is_another_judge(folder):
+    (folder / "helper.py").write_text("X = 1\n")
+    (folder / "main.py").write_text("def f(p, a, b):\n    from helper import X\n")
+    frozen = freeze_configuration(configuration("main:f"), folder)
+    (folder / "helper.py").write_text("X = 2\n")
+    assert freeze_configuration(configuration("main:f"), folder)["digest"] != frozen["digest"]
+    with pytest.raises(ModelMismatchError, match=r"the source helper\.py file has changed"):
+        check_artifacts(configuration("main:f"), frozen["artifacts"], folder)
 
 
 @pytest.mark.parametrize(

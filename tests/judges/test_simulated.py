@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from darkcurrent.canonical import digest_text
 from darkcurrent.errors import UsageError
 from darkcurrent.judges import open_judge
 from darkcurrent.judges.base import RequestFailed
 from darkcurrent.judges.render import render_messages
 from darkcurrent.judges.simulated import FAULTS, Faults, Key, Properties, SimulatedJudge, SimulatedServer
 from darkcurrent.judges.simulated.judge import Truth, texts_of
+from darkcurrent.patterns import classify
 from darkcurrent.protocol.configurations import OpenAIChatConfiguration
 from darkcurrent.study import Study
 from support.studies import command, program, study_with
@@ -51,8 +53,6 @@ PAIRS = [(f"p{n}", f"a{n}", f"b{n}") for n in range(4000)]
 
 
 def key_of(pairs, target="A", stratum="s"):
-    from darkcurrent.canonical import digest_text
-
     return Key({tuple(map(digest_text, pair)): Truth(target, stratum) for pair in pairs})
 
 
@@ -96,6 +96,57 @@ def test_a_stratum_may_be_weak():
     assert abs(judged(properties, PAIRS, key_of(PAIRS, "A", "easy"))["A"] / 4000 - 0.9) < 0.025
 
 
+def steps_key(step, target="A"):
+    return Key({tuple(map(digest_text, pair)): Truth(target, "hard", step) for pair in PAIRS})
+
+
+def test_a_step_has_a_utility_of_its_own_before_its_stratum():
+    properties = Properties(weak={"hard": 0.9}, steps={"gap-1": 0.3}, ties=1.0)
+    found = judged(properties, PAIRS, steps_key("gap-1"))
+    assert abs(found["A"] / 4000 - 0.3) < 0.025
+    assert found["B"] == 0
+    assert abs(judged(properties, PAIRS, steps_key("gap-2"))["A"] / 4000 - 0.9) < 0.025
+
+
+def test_patterns_of_pairs_without_a_target_are_the_planted_ones():
+    planted = {"stable": 0.45, "position": 0.3, "one-sided": 0.15}
+    pairs = PAIRS + [(prompt, b, a) for prompt, a, b in PAIRS]
+    judge = SimulatedJudge(Properties(patterns=planted), key_of(pairs, target=None))
+    found, winners = Counter(), Counter()
+    for prompt, a, b in PAIRS:
+        forward, reverse = (json.loads(judge.answer("r", prompt, *two))["winner"] for two in ((a, b), (b, a)))
+        winners[forward] += 1
+        found[
+            classify({"A": "u", "B": "v"}.get(forward, "tie"), {"A": "v", "B": "u"}.get(reverse, "tie"))
+        ] += 1
+    assert all(abs(found[pattern] / 4000 - share) < 0.025 for pattern, share in planted.items())
+    assert abs(found["tie"] / 4000 - 0.1) < 0.02
+    assert abs(winners["A"] - winners["B"]) < 200
+
+
+def test_a_third_candidate_changes_what_is_planted_for_it_and_nothing_else():
+    beside = [(*pair, "third") for pair in PAIRS]
+    key = Key({tuple(map(digest_text, call)): Truth("A", "s") for call in PAIRS + beside})
+
+    def verdicts(properties, calls):
+        return [SimulatedJudge(properties, key).answer("r", *call) for call in calls]
+
+    calm = Properties(utility=0.5, fenced=0.1)
+    assert verdicts(calm, beside) == verdicts(calm, PAIRS)
+    planted = Properties(utility=0.5, present={"utility": 0.9})
+    assert verdicts(planted, PAIRS) == verdicts(Properties(utility=0.5), PAIRS)
+    assert verdicts(planted, beside) == verdicts(Properties(utility=0.9), PAIRS)
+
+
+def test_a_criterion_may_be_judged_otherwise():
+    key = Key(
+        {tuple(map(digest_text, pair)): Truth("A", "s") for pair in PAIRS}, {digest_text("strict"): "severe"}
+    )
+    judge = SimulatedJudge(Properties(criteria={"severe": {"utility": 0.0, "ties": 1.0}}), key)
+    assert {judge.answer("lenient", *pair) for pair in PAIRS[:50]} == {'{"winner":"A"}'}
+    assert {judge.answer("strict", *pair) for pair in PAIRS[:50]} == {'{"winner":"tie"}'}
+
+
 def test_answers_depend_on_the_request_and_the_seed_alone():
     def answers(seed):
         judge = SimulatedJudge(Properties(utility=0.5, dark_current=0.5, fenced=1 / 3, seed=seed))
@@ -114,6 +165,9 @@ def test_what_is_planted_must_be_a_share():
         {"habit": "wise"},
         {"weak": {"s": 2.0}},
         {"other": 1},
+        {"patterns": {"stable": 0.6, "position": 0.6}},
+        {"present": {"patterns": {"stable": 0.6, "position": 0.6}}},
+        {"criteria": {"strict": {"habit": "tie"}}},
     ):
         with pytest.raises(ValueError):
             Properties.model_validate(wrong)

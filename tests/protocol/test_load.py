@@ -163,7 +163,19 @@ def test_an_unknown_key_is_named_with_its_line(table):
         (
             'source = "pairs"\npath = "pairs.jsonl"',
             'source = "finite-code"\nsettings = [1, 1]',
-            ":4: `battery`: `settings` names a setting twice: each item is taken once.",
+            ":6: `battery.settings`: `settings` names a setting twice: each item is taken once.",
+        ),
+        *(
+            ('source = "pairs"\npath = "pairs.jsonl"', table, start)
+            for table, start in {
+                'source = "controls"\nempty = 41': ":6: `battery.empty` is 41: ",
+                'source = "controls"\nempty = 0\nwhitespace = 0\nnonblank = 0': ":4: `battery`: `empty`, `whitespace` and",
+                'source = "controls"\nedge_controls = 3': ":4: `battery`: this battery has controls of its own: declare",
+                'source = "ladder"\nedge_controls = 3': ":4: `battery`: this battery has controls of its own: declare",
+                'source = "ladder"\narms = ["clone"]': ':6: `battery.arms[0]` is "clone": ',
+                'source = "context"\nsettings = []': ":6: `battery.settings` is empty: give at least one.",
+                'source = "context"\narms = ["clone"]': ':6: `battery.arms[0]` is "clone": ',
+            }.items()
         ),
         ('name = "s"', f'name = "{"x" * 64}"', ":3: `study.name` must begin with a letter"),
         ('name = "s"', 'name = "../s"', ":3: `study.name` must begin with a letter"),

@@ -13,6 +13,7 @@ CAPTURE_REASONS = [
     "ambiguous",
     "deadline",
     "request-refused",
+    "judge-raised",
     "transport",
     "reply-too-large",
     "mismatched-model",

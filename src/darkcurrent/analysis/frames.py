@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["Key", "count", "of", "rounded", "total"]
+__all__ = ["Key", "count", "of", "rounded", "success", "total"]
 
 Key = tuple[str, str]
 """A cell: configuration and criterion."""
@@ -15,6 +15,12 @@ Key = tuple[str, str]
 def of(frame: pl.DataFrame, **values: str) -> pl.DataFrame:
     """Return the rows in which each named column has the given value."""
     return frame.filter([pl.col(name) == value for name, value in values.items()])
+
+
+def success() -> pl.Expr:
+    """Say of each call whether it is right: it chose the target, or tied where there is none."""
+    right = pl.coalesce("target", pl.lit("tie"))
+    return (pl.col("winner") == right).fill_null(value=False)
 
 
 def count(flags: pl.Series) -> int:

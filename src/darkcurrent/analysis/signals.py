@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from darkcurrent.analysis.frames import count, of
+from darkcurrent.analysis.nested import evaluate_nested, macro_mean
 from darkcurrent.declared import Declared
 from darkcurrent.gates import HELD, utility_gate
 from darkcurrent.results import OrderResult, SignalResult, StratumResult, VerdictCounts
@@ -70,4 +71,6 @@ def evaluate_signal(calls: pl.DataFrame, held: bool, declared: Declared) -> Sign
         else None,
         **shown,
         strata={name: StratumResult(items=count, mean=mean) for name, count, mean in by_stratum.iter_rows()},
+        macro=macro_mean(scores),
+        nested=evaluate_nested(scores, declared),
     )

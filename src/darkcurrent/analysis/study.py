@@ -8,8 +8,10 @@ from importlib.metadata import version
 import polars as pl
 
 from darkcurrent._version import __version__
+from darkcurrent.analysis.arms import evaluate_arms
 from darkcurrent.analysis.campaigns import evaluate_campaign
 from darkcurrent.analysis.clones import evaluate_clones
+from darkcurrent.analysis.contrasts import evaluate_contrasts
 from darkcurrent.analysis.frames import of
 from darkcurrent.analysis.signals import evaluate_signal
 from darkcurrent.analysis.tests import evaluate_tests
@@ -61,7 +63,9 @@ def analyze(
     cells = []
     for configuration, criterion in keys:
         own = of(ledger, configuration=configuration, criterion=criterion)
-        signal = evaluate_signal(own.filter(pl.col("arm") == "signal"), configuration in held, declared)
+        own_patterns = of(patterns, configuration=configuration, criterion=criterion)
+        alone = (pl.col("arm") == "signal") & pl.col("context").is_null()
+        signal = evaluate_signal(own.filter(alone), configuration in held, declared)
         clone = clones[configuration, criterion]
         cells.append(
             CellResult(
@@ -70,8 +74,9 @@ def analyze(
                 state="NOT GRADED" if declared.ungraded else "HOLD" if configuration in held else "EVALUATED",
                 clone=clone,
                 signal=signal,
-                patterns=pattern_counts(of(patterns, configuration=configuration, criterion=criterion)),
+                patterns=pattern_counts(own_patterns),
                 retest=retest(own),
+                **evaluate_arms(own, own_patterns, configuration in held, declared),
                 joint=joint_label(clone["core"].gate, signal.gate),
             )
         )
@@ -87,6 +92,7 @@ def analyze(
         campaigns=campaigns,
         cells=cells,
         tests=evaluate_tests(declared),
+        contrasts=evaluate_contrasts(ledger, held, declared),
         risk={},
         software=_software(),
     )

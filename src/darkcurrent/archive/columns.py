@@ -21,6 +21,7 @@ _DIGEST = r"^[0-9a-f]{64}$"
 _NAME = r"^(?:/?[^/\x00-\x1f\x7f])+/?$"
 _FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 WORD = r"^[A-Za-z0-9](?:/?[A-Za-z0-9._:+@-])*$"
+_WORDS = r"^[A-Za-z0-9._+ -]*$"
 _CODE = r"^[a-z][a-z0-9-]{0,40}$"
 _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00$"
 
@@ -84,6 +85,9 @@ TABLES: Final[dict[str, dict[str, Column]]] = {
         "prompt_characters": _count("length of the prompt in code points"),
         "prompt_bytes": _count("length of the prompt in UTF-8"),
         "flags": Column("what a reader should know of its texts, in words", pattern=r"^[a-z -]*$"),
+        "nested": Column(
+            "the parts of the items, chosen before the first call, that it is in", pattern=_WORDS
+        ),
     },
     "candidates": {
         "item": _name("the item"),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from darkcurrent.declared import Declared
+from darkcurrent.declared import Declared, certified_by, nested_parts
 from darkcurrent.errors import UsageError
 from darkcurrent.protocol.model import AnalysisTable, GatesTable
 from darkcurrent.verdicts import get_contract, is_plain
@@ -14,19 +14,31 @@ from darkcurrent.verdicts import get_contract, is_plain
 __all__ = ["declared_of"]
 
 
-def declared_of(public: Mapping[str, Any], study_digest: str) -> Declared:
-    """Return what a study declared, from the part of it that may be shown."""
+def declared_of(
+    public: Mapping[str, Any], manifest: Mapping[str, Any], parts: Iterable[tuple[str, str]] = ()
+) -> Declared:
+    """Return what a study declared, from the part of it that may be shown.
+
+    Parameters
+    ----------
+    public, manifest : mapping
+        The frozen files `public.json` and `manifest.json`.
+    parts : iterable of tuple of str
+        Name of a part of the items, and an item of it.
+    """
     battery = {key: value for key, value in public["battery"].items() if key != "arms"}
     return Declared(
         study=public["study"],
         title="",
-        study_digest=study_digest,
+        study_digest=manifest["study_digest"],
         configurations=tuple(each["name"] for each in public["configurations"]),
         criteria=tuple(each["name"] for each in public["criteria"]),
         gates=GatesTable.model_validate_json(json.dumps(public["gates"])),
         method=AnalysisTable.model_validate_json(json.dumps(public["analysis"])),
         battery=battery,
         contracts={each["name"]: each["contract"] for each in public["configurations"] if _is_plain(each)},
+        certified=certified_by(manifest["files"]),
+        nested=nested_parts(parts),
     )
 
 

@@ -26,7 +26,7 @@ FROM schedule s LEFT JOIN intents i USING (call_id) LEFT JOIN terminals t USING 
 
 _PAIRS: Final = """
 CREATE TABLE pairs AS
-SELECT configuration, criterion, arm,
+SELECT configuration, criterion, concat_ws('/', arm, step, context) AS kind,
        CASE WHEN count(*) <> 2 OR count(*) FILTER (ending = 'terminal') <> 2
               OR count(*) FILTER ("order" = 'AB') <> 1 THEN 'incomplete'
             WHEN count(value) < 2 THEN 'invalid'
@@ -63,12 +63,12 @@ SELECT count(DISTINCT item) AS items,
        count(*) FILTER (ended AND slot_b = target) AS second,
        count(*) FILTER (ended AND success AND slot_b = target) AS second_success
 FROM (SELECT *, ending = 'terminal' AS ended FROM calls
-      WHERE configuration = $1 AND criterion = $2 AND arm = 'signal')"""
+      WHERE configuration = $1 AND criterion = $2 AND arm = 'signal' AND context IS NULL)"""
 
 _SCORES: Final = """
 SELECT stratum, count(*) AS items, sum(success) AS successes, calls FROM (
   SELECT stratum, item, count(*) FILTER (success) AS success, count(*) AS calls FROM calls
-  WHERE configuration = $1 AND criterion = $2 AND arm = 'signal' GROUP BY stratum, item
+  WHERE configuration = $1 AND criterion = $2 AND arm = 'signal' AND context IS NULL GROUP BY stratum, item
 ) GROUP BY stratum, calls ORDER BY stratum, calls"""
 
 _READING: Final = """
@@ -147,9 +147,9 @@ def _cell(connection: DuckDBPyConnection, name: str, criterion: str) -> dict[str
     for stratum, items, successes, calls in connection.execute(_SCORES, cell).fetchall():
         scores.setdefault(stratum, []).append((items, int(successes), calls))
     patterns: dict[str, dict[str, int]] = {}
-    query = """SELECT arm, pattern, count(*) FROM pairs WHERE configuration = $1 AND criterion = $2 GROUP BY arm, pattern"""
-    for arm, pattern, count in connection.execute(query, cell).fetchall():
-        patterns.setdefault(arm, dict.fromkeys(PATTERNS, 0))[pattern] = count
+    query = "SELECT kind, pattern, count(*) FROM pairs WHERE configuration = $1 AND criterion = $2 GROUP BY kind, pattern"
+    for kind, pattern, count in connection.execute(query, cell).fetchall():
+        patterns.setdefault(kind, dict.fromkeys(PATTERNS, 0))[pattern] = count
     return {
         "configuration": name,
         "criterion": criterion,

@@ -26,7 +26,12 @@ def analyze_files(files: Mapping[str, bytes]) -> Analysis:
     """Evaluate a study from the files of its archive alone. They must have been verified."""
     public, manifest = (json.loads(files[name]) for name in (PUBLIC, MANIFEST))
     frames = {table: pl.read_parquet(io.BytesIO(files[table_file(table)])) for table in TABLES}
-    declared = declared_of(public, manifest["study_digest"])
+    parts = [
+        (name, item)
+        for item, names in frames["items"].select("id", "nested").iter_rows()
+        for name in names.split()
+    ]
+    declared = declared_of(public, manifest, parts)
     schedule, intents, ended = frames["schedule"], frames["intents"], frames["terminals"]
     sent = intents.filter(pl.col("refusals") <= pl.col("retries"))["call_id"]
     ledger = join_ledger(

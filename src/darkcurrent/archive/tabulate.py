@@ -117,6 +117,7 @@ def _items(frozen: Frozen) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                 "prompt_characters": prompt["characters"],
                 "prompt_bytes": prompt["bytes"],
                 "flags": " ".join(item.flags),
+                "nested": " ".join(item.facts.get("nested", [])),
             }
         )
         for role, sha256 in item.texts.items():

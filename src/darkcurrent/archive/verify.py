@@ -90,7 +90,7 @@ def verify_files(files: Mapping[str, bytes]) -> Verified:
 
 def _verify_tables(files: Mapping[str, bytes], seals: Seals, checks: dict[str, int]) -> Verified:
     facts, public, analysis = seals.facts, seals.public, seals.analysis
-    declared = declared_of(public, seals.manifest["study_digest"])
+    declared = declared_of(public, seals.manifest)
     with tables_of(files, facts["rows"]) as connection:
         checks["values against their schema"] = check_values(connection)
         checks["rules of the joins"] = check_rules(connection, public, declared.contracts)

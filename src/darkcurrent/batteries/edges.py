@@ -6,12 +6,13 @@ from darkcurrent.canonical import digest_text
 from darkcurrent.errors import BatteryError
 from darkcurrent.records import Battery, Comparison, NullStratum
 
-__all__ = ["null_stratum_of", "with_edge_controls"]
+__all__ = ["EDGES", "null_stratum_of", "with_edge_controls"]
 
-_EDGES: tuple[tuple[str, NullStratum, str], ...] = (
+EDGES: tuple[tuple[str, NullStratum, str], ...] = (
     ("empty", "edge-empty", ""),
     ("whitespace", "edge-whitespace", " \n\t\n "),
 )
+"""Role, null stratum and text of each edge control."""
 
 
 def null_stratum_of(text: str) -> NullStratum:
@@ -37,7 +38,7 @@ def with_edge_controls(battery: Battery, count: int) -> Battery:
         item.id
         for item in sorted(battery.items, key=lambda item: digest_text(f"edge controls\n{item.id}"))[:count]
     }
-    digests = {role: digest_text(text) for role, _, text in _EDGES}
+    digests = {role: digest_text(text) for role, _, text in EDGES}
     items = tuple(
         item.model_copy(update={"texts": {**item.texts, **digests}}) if item.id in chosen else item
         for item in battery.items
@@ -46,9 +47,9 @@ def with_edge_controls(battery: Battery, count: int) -> Battery:
         Comparison(item=item.id, arm="clone", u=role, v=role, null_stratum=stratum)
         for item in items
         if item.id in chosen
-        for role, stratum, _ in _EDGES
+        for role, stratum, _ in EDGES
     )
-    texts = {**battery.texts, **{digests[role]: text for role, _, text in _EDGES}}
+    texts = {**battery.texts, **{digests[role]: text for role, _, text in EDGES}}
     return battery.model_copy(
         update={"items": items, "comparisons": battery.comparisons + added, "texts": texts}
     )

@@ -58,13 +58,17 @@ class Asker:
         except RequestFailed as failure:
             if self._table.on_rate_limit == "wait" and is_refusal(failure):
                 return self._refused(call_id, failure)
+            raised = failure.reason == "function-raised"
             return Terminal(
                 call_id=call_id,
                 at=now(),
                 elapsed_ms=self._elapsed_ms(),
-                status="failed",
+                # A callable that raises has had its say on this call; the next one may well be answered.
+                status="refused" if raised else "failed",
                 # A time-out that the deadline cut short says nothing of the service.
-                reason="deadline"
+                reason="judge-raised"
+                if raised
+                else "deadline"
                 if failure.reason == "timeout" and timeout < self._table.timeout_seconds
                 else "transport",
                 detail=f"{failure.reason}: {failure.detail}",

@@ -35,6 +35,7 @@ _REPLIES = """
 SELECT text, finish, reasoning, count(*) FROM terminal WHERE reason IS NULL GROUP BY text, finish, reasoning
 """
 _REASONS = "SELECT count(*) FROM terminal WHERE reason IS NOT NULL"
+_REFUSED = "SELECT count(*), detail, max(rowid) FROM terminal WHERE status = 'refused'"
 _EVENTS = f"SELECT {', '.join(Event.model_fields)} FROM event ORDER BY rowid"  # noqa: S608 - names of our own
 _LAST = "SELECT elapsed_ms FROM {table} ORDER BY rowid DESC LIMIT 1"
 
@@ -63,6 +64,10 @@ class Glance:
         The campaign's own time.
     why : str or None
         What ended it for good.
+    unanswered : int
+        Calls that ended alone without a reply: a server refused the request, or a callable raised.
+    unanswered_why : str or None
+        Why the last of them had none.
     """
 
     state: str
@@ -77,6 +82,8 @@ class Glance:
     usage_unknown: int = 0
     seconds: float = 0.0
     why: str | None = None
+    unanswered: int = 0
+    unanswered_why: str | None = None
 
 
 def glance(study: Path, frozen: Frozen, configuration: str) -> Glance:
@@ -112,6 +119,7 @@ def glance(study: Path, frozen: Frozen, configuration: str) -> Glance:
         intents, terminals, refusals, retries = connection.execute(_COUNTS).fetchone()
         prompt, completion, unknown = connection.execute(_USAGE).fetchone()
         (invalid,) = connection.execute(_REASONS).fetchone()
+        unanswered, unanswered_why, _ = connection.execute(_REFUSED).fetchone()
         for text, finish, reasoning, count in connection.execute(_REPLIES):
             reply = (text_of(text), text_of(finish), bool(reasoning))
             invalid += count * gives_no_verdict(*reply, contract)
@@ -137,6 +145,8 @@ def glance(study: Path, frozen: Frozen, configuration: str) -> Glance:
         completion_tokens=completion,
         usage_unknown=unknown,
         seconds=round(max(last, default=0) / 1000, 1),
+        unanswered=unanswered,
+        unanswered_why=text_of(unanswered_why),
         why=stopped.detail["why"] if stopped else None,
     )
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from darkcurrent._version import __version__
 from darkcurrent.capture.asking import now
@@ -60,9 +61,18 @@ def _asked_name(configuration: Configuration) -> tuple[str, ...]:
 
 
 def run_campaign(
-    study: Path, frozen: Frozen, configuration: Configuration, on_progress: Callable[[Progress], None]
+    study: Path,
+    frozen: Frozen,
+    configuration: Configuration,
+    on_progress: Callable[[Progress], None],
+    function: Callable[..., Any] | None = None,
 ) -> CampaignState:
     """Capture what is missing of a campaign; return the state that it is in then.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The judge itself, for a configuration of the backend `callable`.
 
     Raises
     ------
@@ -100,7 +110,7 @@ def run_campaign(
             return state
         check_artifacts(configuration, frozen.configurations[configuration.name]["artifacts"], study)
         table = frozen.protocol.capture
-        judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness)
+        judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness, function)
 
         async def capture() -> CampaignState:
             async with judge:

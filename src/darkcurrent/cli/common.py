@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from darkcurrent.capture import Progress
     from darkcurrent.study import Study
 
-__all__ = ["Folder", "Json", "console", "print_json", "progress", "say", "study_of"]
+__all__ = ["Folder", "Json", "console", "only_talk", "print_json", "progress", "say", "study_of"]
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -49,6 +50,13 @@ def study_of(folder: Path) -> Study:
     from darkcurrent.study import Study
 
     return Study(folder)
+
+
+@contextmanager
+def only_talk() -> Iterator[None]:
+    """Send what a person's own judge prints to stderr: stdout is for data."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 @contextmanager

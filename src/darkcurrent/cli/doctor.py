@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, print_json, study_of
+from darkcurrent.cli.common import Folder, Json, only_talk, print_json, study_of
 from darkcurrent.printable import printable
 
 __all__ = ["command"]
@@ -38,7 +38,8 @@ def command(folder: Folder, as_json: Json = False) -> None:
     first: DarkcurrentError | None = None
     for configuration in protocol.configuration:
         try:
-            found[configuration.name] = asyncio.run(probe(configuration))
+            with only_talk():
+                found[configuration.name] = asyncio.run(probe(configuration))
         except DarkcurrentError as error:
             first = first or error
             found[configuration.name] = {"ok": False, "error": str(error)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, print_json, progress, say, study_of
+from darkcurrent.cli.common import Folder, Json, only_talk, print_json, progress, say, study_of
 from darkcurrent.errors import CaptureError
 from darkcurrent.printable import printable
 
@@ -49,7 +49,7 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
         if before.state == "INTERRUPTED":
             _tell_ambiguous(name, before.ambiguous)
         try:
-            with progress(name) as show:
+            with only_talk(), progress(name) as show:
                 states[name] = study.run(name, show)
         except CaptureError as error:
             first = first or error
@@ -60,7 +60,13 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
             _tell(name, glance(folder, study.frozen, name))
             say(f"Interrupted. To go on: darkcurrent run {folder}")
             raise
-        _tell(name, glance(folder, study.frozen, name))
+        after = glance(folder, study.frozen, name)
+        _tell(name, after)
+        if after.ended and after.unanswered == after.ended:
+            first = first or CaptureError(
+                f"{name}: not one of {after.ended} calls was answered; of the last one: {after.unanswered_why}. Mend the judge "
+                "and freeze a new study."
+            )
     return states, first
 
 

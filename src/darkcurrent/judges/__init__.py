@@ -13,6 +13,7 @@ from darkcurrent.judges.identity import Witness, artifact_digest
 from darkcurrent.judges.keys import key_from_environment
 from darkcurrent.judges.render import RENDERING, delimiters_in
 from darkcurrent.protocol.configurations import (
+    CallableConfiguration,
     Configuration,
     FunctionConfiguration,
     HttpConfiguration,
@@ -49,6 +50,7 @@ def open_judge(
     in_flight: int = 1,
     max_bytes: int = 1_048_576,
     witness: Witness | None = None,
+    function: Callable[..., Any] | None = None,
 ) -> Judge:
     """Return the backend of a configuration, to be opened with `async with`.
 
@@ -56,6 +58,8 @@ def open_judge(
     ----------
     witness : Witness or None
         Who answered in earlier runs of the same campaign.
+    function : callable, optional
+        The judge itself, for a configuration of the backend `callable`.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def open_judge(
         return SimulatedBackend(configuration, folder)
     from darkcurrent.judges.function import FunctionJudge
 
-    return FunctionJudge(configuration, folder)
+    return FunctionJudge(configuration, folder, function)
 
 
 def _http_judge(
@@ -114,13 +118,20 @@ def request_builder(configuration: Configuration, folder: Path) -> Callable[...,
     """Return what builds the exact bytes of a request out of its texts; it needs no key and asks no server."""
     if isinstance(configuration, HttpConfiguration):
         return _http_judge(configuration, folder, None, 1, 1, Witness()).request_bytes
-    return open_judge(configuration, folder).request_bytes
+    return open_judge(configuration, folder, function=_nobody).request_bytes
+
+
+def _nobody(**texts: str) -> str:
+    """Stand in for a judge that is not asked."""
+    raise AssertionError("a request is built, and nobody is asked")
 
 
 def served_names(configuration: Configuration) -> tuple[str, ...]:
     """Return the names that a reply of this configuration may carry."""
     if isinstance(configuration, FunctionConfiguration):
         return (configuration.callable,)
+    if isinstance(configuration, CallableConfiguration):
+        return (configuration.described,)
     if isinstance(configuration, SimulatedConfiguration):
         return ("simulated",)
     return configuration.served_names
@@ -147,9 +158,9 @@ def _model_path(configuration: Configuration, folder: Path) -> Path | None:
 def local_artifacts(configuration: Configuration, folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each local file that a configuration's answers come from."""
     if isinstance(configuration, FunctionConfiguration):
-        from darkcurrent.judges.function import source_file
+        from darkcurrent.judges.source import source_files
 
-        return {"source": artifact_digest(source_file(configuration, folder))}
+        return {name: artifact_digest(path) for name, path in source_files(configuration, folder).items()}
     path = _model_path(configuration, folder)
     return {} if path is None else {"model": artifact_digest(path)}
 

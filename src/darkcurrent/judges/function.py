@@ -1,4 +1,4 @@
-"""Backend `function`: a Python callable `(prompt, a, b)` that returns the text of a reply.
+"""Backends `function` and `callable`: a Python callable `(prompt, a, b)` that returns the text of a reply.
 
 Where a third candidate is shown, the callable gets it as `c`.
 """
@@ -19,41 +19,41 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from darkcurrent.errors import ProtocolError
-from darkcurrent.judges.base import Identity, Reply, RequestFailed
-from darkcurrent.protocol.configurations import FunctionConfiguration
+from darkcurrent.judges.base import Basis, Identity, Reply, RequestFailed
+from darkcurrent.judges.source import source_file
+from darkcurrent.protocol.configurations import CallableConfiguration, FunctionConfiguration
 
-__all__ = ["FunctionJudge", "source_file"]
-
-
-def source_file(configuration: FunctionConfiguration, folder: Path) -> Path:
-    """Return the file of the callable's module, without running it.
-
-    Raises
-    ------
-    ProtocolError
-        Where there is no such module.
-    """
-    module = configuration.callable.partition(":")[0]
-    beside = folder.joinpath(*module.split(".")).with_suffix(".py")
-    if beside.is_file():
-        return beside
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None or spec.origin is None or not spec.has_location:
-        raise ProtocolError(
-            f"configuration `{configuration.name}`: there is no module `{module}`, neither as {beside} nor installed."
-        )
-    return Path(spec.origin)
+__all__ = ["FunctionJudge"]
 
 
 class FunctionJudge:
-    """Calls the function once per call, in a thread where it is not asynchronous."""
+    """Calls the function once per call, in a thread where it is not asynchronous.
 
-    def __init__(self, configuration: FunctionConfiguration, folder: Path) -> None:
-        self._name = configuration.callable
-        self._function = _load(configuration, folder)
+    Parameters
+    ----------
+    function : callable or None
+        The judge itself, for a configuration that names no module to import it from.
+    """
+
+    def __init__(
+        self,
+        configuration: FunctionConfiguration | CallableConfiguration,
+        folder: Path,
+        function: Callable[..., Any] | None = None,
+    ) -> None:
+        self._basis: Basis = "verified digest"
+        if isinstance(configuration, FunctionConfiguration):
+            self._name = configuration.callable
+            self._function = _load(configuration, folder)
+            return
+        self._name = configuration.described
+        self._basis = "service's declaration"
+        if function is None:
+            raise ProtocolError(
+                f"configuration `{configuration.name}`: its judge is a Python object of the program that called "
+                "`darkcurrent.audit`: to go on, call it there again with the same `journal`."
+            )
+        self._function = function
 
     async def __aenter__(self) -> Self:
         return self
@@ -64,8 +64,8 @@ class FunctionJudge:
         return None
 
     async def identify(self) -> Identity:
-        """Name the callable; the digest of its file is part of the frozen configuration."""
-        return Identity("verified digest", {"served": [self._name], "python": sys.version.split()[0]})
+        """Name the callable; where it was imported, the digests of its files are part of the frozen configuration."""
+        return Identity(self._basis, {"served": [self._name], "python": sys.version.split()[0]})
 
     def request_bytes(self, rubric: str, prompt: str, a: str, b: str, c: str | None = None) -> bytes:
         """Return the arguments of the call as JSON; `c` only where a third candidate is shown."""

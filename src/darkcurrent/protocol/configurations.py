@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from darkcurrent.protocol.planted import Properties
-from darkcurrent.records import Record
+from darkcurrent.records import Digest, Record
 
 __all__ = [
     "AnthropicConfiguration",
+    "CallableConfiguration",
     "Configuration",
     "ConfigurationBase",
     "Decoder",
@@ -303,6 +304,25 @@ class FunctionConfiguration(ConfigurationBase):
     contract: str = "label"
 
 
+class CallableConfiguration(ConfigurationBase):
+    """`backend = "callable"`: a Python object that `darkcurrent.audit` was given and that no import can find.
+
+    Its answers can only be captured by the program that has it.
+
+    Attributes
+    ----------
+    described : str
+        What Python calls it.
+    source_sha256 : str or None
+        The digest of its own source text, where Python knows that. It covers nothing that the object refers to.
+    """
+
+    backend: Literal["callable"]
+    described: Annotated[str, StringConstraints(min_length=1)]
+    source_sha256: Digest | None = None
+    contract: str = "label"
+
+
 class SimulatedConfiguration(ConfigurationBase):
     """`backend = "simulated"`: no model at all, but answers with planted properties, for trying out a protocol."""
 
@@ -326,6 +346,7 @@ Configuration = Annotated[
     | VllmConfiguration
     | VllmRawConfiguration
     | FunctionConfiguration
+    | CallableConfiguration
     | SimulatedConfiguration,
     Field(discriminator="backend"),
 ]

@@ -16,6 +16,7 @@ from darkcurrent.errors import ProtocolError
 from darkcurrent.protocol.batteries import FiniteCodeBattery, PairsBattery
 from darkcurrent.protocol.configurations import (
     AnthropicConfiguration,
+    CallableConfiguration,
     FunctionConfiguration,
     LlamaCppConfiguration,
     LlamaCppRawConfiguration,
@@ -45,6 +46,7 @@ _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("configuration", "vllm"): VllmConfiguration,
     ("configuration", "vllm-raw"): VllmRawConfiguration,
     ("configuration", "function"): FunctionConfiguration,
+    ("configuration", "callable"): CallableConfiguration,
     ("configuration", "simulated"): SimulatedConfiguration,
 }
 

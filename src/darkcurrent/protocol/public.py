@@ -43,6 +43,8 @@ CONFIGURATION_FIELDS: Final[dict[str, str]] = {
     "threads": _SHOWN,
     "cache_prompt": _SHOWN,
     "callable": _SHOWN,
+    "described": _SHOWN,
+    "source_sha256": _SHOWN,
     "properties": _SHOWN,
     "template": _HASHED,  # it is part of every prompt
     "base_url": _KEPT_BACK,

@@ -5,6 +5,15 @@ Numbers are finite or null; where one is null, `reason` beside it says why.
 
 from __future__ import annotations
 
+from darkcurrent.results.arms import (
+    ContextResult,
+    ContrastResult,
+    CoverageResult,
+    LadderResult,
+    NestedResult,
+    NullPairsResult,
+    StepResult,
+)
 from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading
 from darkcurrent.results.cell import (
     CellResult,
@@ -25,11 +34,18 @@ __all__ = [
     "CampaignState",
     "CellResult",
     "CloneResult",
+    "ContextResult",
     "ContractReading",
+    "ContrastResult",
+    "CoverageResult",
     "FamilyResult",
+    "LadderResult",
+    "NestedResult",
+    "NullPairsResult",
     "OrderResult",
     "RetestResult",
     "SignalResult",
+    "StepResult",
     "StratumResult",
     "VerdictCounts",
 ]

@@ -7,7 +7,14 @@ from typing import Literal
 from pydantic import Field
 
 from darkcurrent.gates import Gate, Joint
-from darkcurrent.records import NullStratum, Record
+from darkcurrent.records import ArmName, NullStratum, Record
+from darkcurrent.results.arms import (
+    ContextResult,
+    CoverageResult,
+    LadderResult,
+    NestedResult,
+    NullPairsResult,
+)
 
 __all__ = [
     "CellResult",
@@ -71,7 +78,7 @@ class StratumResult(Record):
 
 
 class SignalResult(Record):
-    """Target utility of one cell.
+    """Target utility of one cell, from the signal pairs that are shown alone.
 
     Attributes
     ----------
@@ -92,6 +99,10 @@ class SignalResult(Record):
         By order of presentation, `AB` and `BA`.
     places : dict
         By where the target stood, `first` and `second`; the same as `orders` where `u` is the target.
+    macro : float or None
+        The mean of the strata's means, whatever their sizes; descriptive.
+    nested : dict
+        By the name of a part of the items that was chosen before the first call.
     """
 
     items: int
@@ -109,6 +120,8 @@ class SignalResult(Record):
     places: dict[str, OrderResult]
     verdicts: VerdictCounts
     strata: dict[str, StratumResult]
+    macro: float | None = None
+    nested: dict[str, NestedResult] = Field(default_factory=dict)
 
 
 class RetestResult(Record):
@@ -150,6 +163,12 @@ class CellResult(Record):
         By null stratum; `natural` only where there is one.
     retest : RetestResult or None
         None where nothing was asked twice.
+    calls : dict
+        By arm (with its step or context behind a slash) and order.
+    equivalent, ladder : NullPairsResult, LadderResult or None
+        None where the battery does not show that arm.
+    context : dict
+        By arm; empty where no third candidate is at issue.
     """
 
     configuration: str
@@ -159,4 +178,8 @@ class CellResult(Record):
     signal: SignalResult
     patterns: dict[str, dict[str, int]]
     retest: RetestResult | None = None
+    calls: dict[str, dict[str, CoverageResult]] = Field(default_factory=dict)
+    equivalent: NullPairsResult | None = None
+    ladder: LadderResult | None = None
+    context: dict[ArmName, ContextResult] = Field(default_factory=dict)
     joint: Joint

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from darkcurrent.gates import Gate
 from darkcurrent.records import Record
+from darkcurrent.results.arms import ContrastResult
 from darkcurrent.results.campaign import CampaignResult
 from darkcurrent.results.cell import CellResult
 
@@ -47,6 +48,8 @@ class Analysis(Record):
         What was shown: source, items, strata, flagged items.
     gates, method : dict
         The declared thresholds, and how utility is resampled.
+    contrasts : list of ContrastResult
+        What every further criterion changes, by configuration and arm.
     software : dict
         Versions that the numbers were computed with.
     """
@@ -62,5 +65,6 @@ class Analysis(Record):
     campaigns: list[CampaignResult]
     cells: list[CellResult]
     tests: list[FamilyResult]
+    contrasts: list[ContrastResult] = Field(default_factory=list)
     risk: dict[str, Any]
     software: dict[str, str]

@@ -15,6 +15,7 @@ REASONS: Final[dict[str, str]] = {
     "ambiguous": "The request may have been sent, but no answer and no failure is on record.",
     "deadline": "The campaign's time was over before an answer came.",
     "request-refused": "The server refused the request, for example because the prompt is too long for it.",
+    "judge-raised": "The judge is a Python callable, and it raised an exception instead of returning an answer.",
     "transport": "The request failed on the way and left no usable reply.",
     "reply-too-large": "The reply is larger than the capture layer reads.",
     "mismatched-model": "The reply comes from a model that was not declared.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from darkcurrent.errors import BatteryError
+from darkcurrent.records import Step
 
 __all__ = [
     "RUNGS",
@@ -27,7 +28,7 @@ Argument = int | tuple[int, ...]
 SETTINGS = range(12)
 """The parameter settings of every family."""
 
-RUNGS: dict[str, tuple[float, float]] = {
+RUNGS: dict[Step, tuple[float, float]] = {
     "faulty-50": (0.33, 0.67),
     "faulty-10": (0.05, 0.16),
     "faulty-1": (0.005, 0.02),

@@ -39,30 +39,42 @@ def texts_of(prompt: str) -> Texts | None:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Which slot holds the target, and the item's stratum; the target is None where nothing is to choose."""
+    """Which slot holds the target (None where nothing is to choose), the item's stratum, and the step of a ladder."""
 
     target: Slot | None
     stratum: str
+    step: str | None = None
 
 
 class Key:
     """What a simulated judge knows of a study: for each call, by the digests of its texts, the right answer."""
 
-    def __init__(self, truths: Mapping[tuple[str, ...], Truth] | None = None) -> None:
+    def __init__(
+        self,
+        truths: Mapping[tuple[str, ...], Truth] | None = None,
+        criteria: Mapping[str, str] | None = None,
+    ) -> None:
         self._truths = dict(truths or {})
+        self._criteria = dict(criteria or {})
 
     @classmethod
     def of(cls, frozen: Frozen) -> Key:
         """Return the key of a frozen study."""
+        calls = [
+            call
+            for configuration in frozen.protocol.configuration
+            for call in frozen.schedule(configuration.name)
+        ]
         return cls(
             {
                 call.shown[1:]: Truth(
                     {call.slot_a: "A", call.slot_b: "B"}.get(call.target) if call.target else None,  # type: ignore[arg-type]
                     call.stratum,
+                    call.step,
                 )
-                for configuration in frozen.protocol.configuration
-                for call in frozen.schedule(configuration.name)
-            }
+                for call in calls
+            },
+            {call.rubric: call.criterion for call in calls},
         )
 
     @classmethod
@@ -73,6 +85,10 @@ class Key:
     def truth(self, texts: Texts) -> Truth | None:
         """Return what is right; None where the key does not know these texts."""
         return self._truths.get(tuple(map(digest_text, texts)))
+
+    def criterion(self, rubric: str) -> str | None:
+        """Return the name of a rubric's criterion; None where the key does not know it."""
+        return self._criteria.get(digest_text(rubric))
 
 
 class SimulatedJudge:
@@ -95,7 +111,7 @@ class SimulatedJudge:
         texts = (prompt, a, b) if c is None else (prompt, a, b, c)
         verdict = self._verdict(rubric, texts)
         content = json.dumps({"winner": verdict}, separators=(",", ":"))
-        fenced = self._unit("fenced", rubric, *texts) < self.properties.fenced
+        fenced = self._unit("fenced", rubric, prompt, a, b) < self.properties.fenced
         return f"```json\n{content}\n```" if fenced else content
 
     def _verdict(self, rubric: str, texts: Texts) -> Literal["A", "B", "tie"]:
@@ -112,18 +128,37 @@ class SimulatedJudge:
         return "tie" if habit == "one-sided" and self._taste(a, b) == "B" else self._taste(a, b)
 
     def _fair(self, rubric: str, texts: Texts) -> Literal["A", "B", "tie"]:
-        a, b = texts[1:3]
+        _, a, b = pair = texts[:3]  # what is drawn does not depend on a third candidate
         truth = self._key.truth(texts) or Truth(self._taste(a, b) if a != b else None, "")
+        planted = self.properties.under(self._key.criterion(rubric), present=len(texts) > len(pair))
+        if truth.target is None and a != b and planted.patterns:
+            return self._by_pattern(rubric, pair, planted)
         if truth.target is None or a == b:
-            if self._unit("dark", rubric, *texts) >= self.properties.dark_current:
+            if self._unit("dark", rubric, *pair) >= planted.dark_current:
                 return "tie"
-            return "A" if self._unit("slot", rubric, *texts) < 0.5 else "B"
-        utility = self.properties.weak.get(truth.stratum, self.properties.utility)
-        if self._unit("right", rubric, *texts) < utility:
+            return "A" if self._unit("slot", rubric, *pair) < 0.5 else "B"
+        utility = planted.steps.get(truth.step or "", planted.weak.get(truth.stratum, planted.utility))
+        if self._unit("right", rubric, *pair) < utility:
             return truth.target
-        if self._unit("miss", rubric, *texts) < 0.5:
+        if self._unit("miss", rubric, *pair) < planted.ties:
             return "tie"
         return "B" if truth.target == "A" else "A"
+
+    def _by_pattern(self, rubric: str, pair: Texts, planted: Properties) -> Literal["A", "B", "tie"]:
+        """Draw for both orders of a pair at once, so that they say together what is planted."""
+        prompt, a, b = pair
+        unordered = (rubric, prompt, *sorted((a, b)))
+        forward = a < b
+        one, drawn = self._unit("which", *unordered) < 0.5, self._unit("pattern", *unordered)
+        for pattern, share in planted.patterns.items():
+            drawn -= share
+            if drawn < 0:
+                if pattern == "position":
+                    return "A" if one else "B"
+                if pattern == "one-sided" and forward != (self._unit("when", *unordered) < 0.5):
+                    return "tie"
+                return "A" if one == forward else "B"
+        return "tie"
 
     def _taste(self, a: str, b: str) -> Slot:
         return "A" if self._unit("taste", a) > self._unit("taste", b) else "B"
