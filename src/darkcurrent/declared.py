@@ -9,6 +9,7 @@ from typing import Any
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.protocol.model import AnalysisTable, GatesTable
 from darkcurrent.protocol.public import battery_counts
+from darkcurrent.protocol.timestamp import FOLDER, Commitment, commitment_of
 from darkcurrent.verdicts import contract_of, is_plain
 
 __all__ = ["Declared", "certified_by", "nested_parts"]
@@ -32,6 +33,8 @@ class Declared:
         What proves that the texts of the equivalent arm are equally good; None where nothing does.
     nested : dict
         Name of a part of the items, chosen before the first call, to their ids.
+    commitment : Commitment or None
+        What a third party says of when the study digest existed.
     ungraded : str or None
         Why nothing is graded, where that is so: every number is descriptive then, and nothing is HOLD.
     """
@@ -47,6 +50,7 @@ class Declared:
     contracts: dict[str, str]
     certified: str | None = None
     nested: dict[str, frozenset[str]] = field(default_factory=dict)
+    commitment: Commitment | None = None
     ungraded: str | None = None
 
     @classmethod
@@ -63,6 +67,7 @@ class Declared:
             method=protocol.analysis,
             battery=battery_counts(protocol.battery.source, frozen.items, len(frozen.refusals)),
             contracts={c.name: c.contract for c in protocol.configuration if is_plain(contract_of(c))},
+            commitment=commitment_of(frozen.folder.parent / FOLDER, frozen.study_digest),
             certified=certified_by(frozen.digests),
             nested=nested_parts(
                 (name, item.id) for item in frozen.items for name in item.facts.get("nested", [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from functools import cached_property
@@ -12,7 +13,7 @@ import polars as pl
 
 from darkcurrent.analysis import Declared, analyze
 from darkcurrent.batteries import load_battery
-from darkcurrent.canonical import digest_text
+from darkcurrent.canonical import canonical_json, digest_text
 from darkcurrent.capture import (
     CampaignState,
     JournalSummary,
@@ -30,6 +31,7 @@ from darkcurrent.ledger import campaign_ledger
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
+from darkcurrent.protocol.timestamp import FOLDER, Commitment, stamp
 from darkcurrent.records import Battery
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
@@ -122,6 +124,32 @@ class Study:
         }
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
         return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
+
+    def stamp(self, url: str, authorities: Path | None = None) -> Commitment:
+        """Have a time-stamp authority put its time on the study digest, before the first call.
+
+        Parameters
+        ----------
+        url : str
+            Where the authority answers (RFC 3161 over HTTP).
+        authorities : Path, optional
+            A PEM file with the certificates that are trusted for it; those of the system by default.
+
+        Raises
+        ------
+        UsageError
+            Where a call was made already, or the study has a token.
+        TransportError
+            Where the authority gives none. The study is frozen all the same, and can be stamped later.
+        """
+        frozen = self.frozen
+        if any(journal_path(self.folder, c.name).exists() for c in frozen.protocol.configuration):
+            raise UsageError(
+                f"{self.folder} has made its first call already: a time from now on would show nothing of what was fixed before."
+            )
+        manifest = json.loads((frozen.folder / "manifest.json").read_bytes())
+        content = canonical_json({key: manifest[key] for key in ("files", "format")})
+        return stamp(self.folder / FOLDER, frozen.study_digest, content, url, authorities)
 
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {

@@ -33,6 +33,7 @@ from darkcurrent.canonical import canonical_json, digest_bytes, dump_lines
 from darkcurrent.errors import IntegrityError, UsageError
 from darkcurrent.protocol import Frozen
 from darkcurrent.protocol.public import PUBLIC_FILE
+from darkcurrent.protocol.timestamp import FOLDER
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.study import Study
@@ -102,7 +103,9 @@ def pack_files(study: Study, declaration: Declaration) -> dict[str, bytes]:
     }
     analysis = analyze_files(files)
     result = canonical_result(analysis)
-    frozen_result = canonical_result(study.analyze())
+    original = study.analyze()
+    committed = original.commitment
+    frozen_result = canonical_result(original)
     if result != frozen_result:
         raise IntegrityError(
             "The tables without texts do not give this study's result: "
@@ -119,7 +122,14 @@ def pack_files(study: Study, declaration: Declaration) -> dict[str, bytes]:
         "declared": asdict(declaration),
     }
     shown = Analysis.model_validate_json(
-        json.dumps({**json.loads(result), "title": declaration.title or "", "software": analysis.software})
+        json.dumps(
+            {
+                **json.loads(result),
+                "title": declaration.title or "",
+                "software": analysis.software,
+                "commitment": None if committed is None else committed.model_dump(mode="json"),
+            }
+        )
     )
     files |= {
         ANALYSIS: result,
@@ -156,7 +166,7 @@ def _check_study(study: Study, declaration: Declaration) -> None:
 
 
 def _timestamp(study: Study) -> dict[str, bytes]:
-    folder = study.folder / "timestamp"
+    folder = study.folder / FOLDER
     return {
         place: (folder / name).read_bytes() for name, place in TIMESTAMP.items() if (folder / name).exists()
     }

@@ -18,8 +18,8 @@ Versions of numpy and scipy, and processors, differ in the last of sixteen digit
 and the inverse of a tail is found by other steps. Nine digits are far above that and far below what anybody reads.
 """
 
-_NO_RESULT: Final = {"software", "title"}
-"""Keys that are no result: what it was computed with, and free text."""
+_NO_RESULT: Final = {"software", "title", "commitment"}
+"""Keys that are no result: what it was computed with, free text, and who vouches for its beginning."""
 
 
 def canonical_result(analysis: Analysis) -> bytes:

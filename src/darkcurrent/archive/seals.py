@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from darkcurrent.archive.columns import FORMAT, TABLES
-from darkcurrent.archive.layout import ANALYSIS, ARCHIVE, MANIFEST, PUBLIC, schema_file, texts_file
+from darkcurrent.archive.layout import ANALYSIS, ARCHIVE, MANIFEST, PUBLIC, TIMESTAMP, schema_file, texts_file
 from darkcurrent.archive.schema import shipped_schema
 from darkcurrent.canonical import canonical_json, digest, digest_bytes
-from darkcurrent.errors import IntegrityError, UsageError
+from darkcurrent.errors import IntegrityError, MissingExtraError, UsageError
 from darkcurrent.protocol.public import PUBLIC_FILE
+from darkcurrent.protocol.timestamp import check_token
 
-__all__ = ["Seals", "check_seals"]
+__all__ = ["Seals", "check_commitment", "check_seals"]
 
 
 class Seals:
@@ -90,6 +92,48 @@ def check_seals(files: Mapping[str, bytes]) -> Seals:
         if texts_file(source) not in files:
             raise IntegrityError(f"{texts_file(source)} is missing, and {ARCHIVE} declares it.")
     return seals
+
+
+def check_commitment(files: Mapping[str, bytes], study_digest: str, authorities: Path | None) -> str:
+    """Check the time-stamp token, where there is one, and say who vouches for the study digest.
+
+    Parameters
+    ----------
+    authorities : Path or None
+        A PEM file with the certificates to trust; those in the archive, where None.
+
+    Raises
+    ------
+    IntegrityError
+        Where the token is not over this digest, or its certificates are not with it.
+    UsageError
+        Where `authorities` cannot be read, or there is no token that they could vouch for.
+    """
+    there = [name for name in TIMESTAMP.values() if name in files]
+    if not there:
+        if authorities is not None:
+            raise UsageError("The archive has no time stamp, and --timestamp-ca was given for one.")
+        return "Locally frozen, no third party."
+    if len(there) < len(TIMESTAMP):
+        raise IntegrityError(f"{there[0]} is there, and its other half is missing.")
+    token, pem = (files[name] for name in TIMESTAMP.values())
+    if authorities is not None:
+        try:
+            pem = authorities.read_bytes()
+        except OSError as error:
+            raise UsageError(f"{authorities} cannot be read ({error.strerror}).") from error
+    try:
+        found = check_token(token, pem, study_digest)
+    except MissingExtraError as error:
+        return f"A time-stamp token is there and was not checked: {error}"
+    except UsageError as error:
+        raise IntegrityError(f"{TIMESTAMP['authorities.pem']}: {error}") from error
+    trusted = (
+        "which you trust"
+        if authorities is not None
+        else "which it brings with it: whether to trust them is for you to say"
+    )
+    return f"Stamped by {found.authority} at {found.at} (RFC 3161), by the certificates {trusted}."
 
 
 def _canonical(files: Mapping[str, bytes], name: str) -> dict[str, Any]:

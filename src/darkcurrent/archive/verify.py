@@ -14,7 +14,7 @@ from darkcurrent.archive.joins import check_journals, check_rules, check_schedul
 from darkcurrent.archive.layout import ARCHIVE, PUBLIC, check_tags
 from darkcurrent.archive.recount import counted
 from darkcurrent.archive.regrade import check_bounds, check_counts
-from darkcurrent.archive.seals import Seals, check_seals
+from darkcurrent.archive.seals import Seals, check_commitment, check_seals
 from darkcurrent.archive.texts import check_texts
 from darkcurrent.errors import IntegrityError
 
@@ -37,6 +37,8 @@ class Verified:
         (`missing`).
     checks : dict
         What was checked, and how much of it there was.
+    commitment : str
+        Who vouches for when the study digest was fixed, and when that was.
     files : dict
         The bytes that all this was found of.
     """
@@ -46,10 +48,11 @@ class Verified:
     result_sha256: str
     calls: dict[str, int]
     checks: dict[str, int]
+    commitment: str
     files: Mapping[str, bytes]
 
 
-def verify(path: Path, against: Study | None = None) -> Verified:
+def verify(path: Path, against: Study | None = None, authorities: Path | None = None) -> Verified:
     """Check an archive.
 
     Parameters
@@ -58,6 +61,8 @@ def verify(path: Path, against: Study | None = None) -> Verified:
         A folder, a `.zip` or a `.tar.zst`.
     against : Study, optional
         The study that it was made of: every request is then built again, and every reply read again.
+    authorities : Path, optional
+        A PEM file with the certificates that you trust for its time stamp; those that it brings, by default.
 
     Raises
     ------
@@ -66,7 +71,7 @@ def verify(path: Path, against: Study | None = None) -> Verified:
     UsageError
         Where there is no archive, or one of another version.
     """
-    found = verify_files(read_files(path))
+    found = verify_files(read_files(path), authorities)
     if against is None:
         return found
     from darkcurrent.archive.against import check_against
@@ -74,13 +79,14 @@ def verify(path: Path, against: Study | None = None) -> Verified:
     return Verified(**{**found.__dict__, "checks": {**found.checks, **check_against(found.files, against)}})
 
 
-def verify_files(files: Mapping[str, bytes]) -> Verified:
-    """Check the files of an archive."""
+def verify_files(files: Mapping[str, bytes], authorities: Path | None = None) -> Verified:
+    """Check the files of an archive, as `verify` does."""
     check_tags(files)
     seals = check_seals(files)
+    commitment = check_commitment(files, seals.manifest["study_digest"], authorities)
     checks = {"files with their SHA-256": len(files)}
     try:
-        return _verify_tables(files, seals, checks)
+        return _verify_tables(files, seals, checks, commitment)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         # Its digests fit each other, so that somebody made it so: a JSON file of another shape than the format's.
         raise IntegrityError(
@@ -88,7 +94,9 @@ def verify_files(files: Mapping[str, bytes]) -> Verified:
         ) from error
 
 
-def _verify_tables(files: Mapping[str, bytes], seals: Seals, checks: dict[str, int]) -> Verified:
+def _verify_tables(
+    files: Mapping[str, bytes], seals: Seals, checks: dict[str, int], commitment: str
+) -> Verified:
     facts, public, analysis = seals.facts, seals.public, seals.analysis
     declared = declared_of(public, seals.manifest)
     with tables_of(files, facts["rows"]) as connection:
@@ -118,5 +126,6 @@ def _verify_tables(files: Mapping[str, bytes], seals: Seals, checks: dict[str, i
             for key in ("scheduled", "terminal", "ambiguous", "missing")
         },
         checks=checks,
+        commitment=commitment,
         files=files,
     )

@@ -10,6 +10,7 @@ import typer
 from darkcurrent._version import __version__
 from darkcurrent.cli import (
     analyze,
+    archive,
     close,
     doctor,
     freeze,
@@ -17,10 +18,12 @@ from darkcurrent.cli import (
     import_,
     init,
     quickstart,
+    replay,
     report,
     run,
     simulate,
     status,
+    verify,
 )
 from darkcurrent.cli.common import say
 from darkcurrent.errors import DarkcurrentError
@@ -37,7 +40,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_COMMANDS = (quickstart, init, freeze, doctor, run, status, close, analyze, gate, report, import_, simulate)
+_COMMANDS = (
+    *(quickstart, init, freeze, doctor, run, status, close, analyze, gate, report),
+    *(archive, verify, replay, import_, simulate),
+)
 
 for _command in _COMMANDS:
     app.command(name=_command.__name__.rpartition(".")[2].rstrip("_"))(_command.command)

@@ -8,7 +8,7 @@ from jinja2 import Environment, StrictUndefined
 
 from darkcurrent.printable import printable
 from darkcurrent.reports.tables import all_tables
-from darkcurrent.reports.words import cell_sentences, limits
+from darkcurrent.reports.words import cell_sentences, commitment_words, limits
 from darkcurrent.results import Analysis
 
 __all__ = ["html_report"]
@@ -30,6 +30,7 @@ def html_report(analysis: Analysis) -> str:
         tables=tables[1:],
         sentences=cell_sentences(analysis),
         limits=limits(analysis),
+        commitment=commitment_words(analysis),
     )
 
 

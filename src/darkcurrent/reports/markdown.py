@@ -6,7 +6,7 @@ import re
 
 from darkcurrent.printable import printable
 from darkcurrent.reports.tables import Table, all_tables
-from darkcurrent.reports.words import cell_sentences, limits
+from darkcurrent.reports.words import cell_sentences, commitment_words, limits
 from darkcurrent.results import Analysis
 
 __all__ = ["markdown_report"]
@@ -26,7 +26,8 @@ def markdown_report(analysis: Analysis) -> str:
         *(f"- {_safe(limit)}" for limit in limits(analysis)),
     ]
     software = ", ".join(f"{name} {number}" for name, number in analysis.software.items())
-    lines += ["", f"Study digest `{analysis.study_digest}` · {_safe(software)}", ""]
+    committed = _safe(commitment_words(analysis))
+    lines += ["", f"Study digest `{analysis.study_digest}` · {_safe(software)}", "", committed, ""]
     return "\n".join(lines)
 
 
