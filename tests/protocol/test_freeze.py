@@ -298,7 +298,7 @@ def test_a_kill_at_any_step_leaves_a_whole_folder_or_none(tmp_path):
     # eleven files, three folders, and the folder that holds `frozen/`
     assert len(folders) == 15 + 1
     whole = [folder.name for folder in folders if (folder / "frozen").exists()]
-    assert whole == ["13", "14"]
+    assert whole == ["14", "15"]
     for folder in folders:
         if folder.name not in whole:
             assert [path.name[:8] for path in folder.iterdir()] == [".frozen."]

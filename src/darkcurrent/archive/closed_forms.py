@@ -57,7 +57,7 @@ def is_upper_bound(u: float, k: int, n: int, level: float = 0.95) -> bool:
     """
     if k == n:
         return u == 1.0
-    below, above = u * (1.0 - TOLERANCE), u + (1.0 - u) * TOLERANCE + u * TOLERANCE
+    below, above = u * (1.0 - TOLERANCE), u * (1.0 + TOLERANCE)
     return lower_tail(k, n, below) >= 1.0 - level >= lower_tail(k, n, min(above, 1.0 - 1e-16))
 
 

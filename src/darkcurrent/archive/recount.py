@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from darkcurrent.archive.recount_arms import counted_arms, row
 from darkcurrent.ledger import READINGS
 from darkcurrent.patterns import PATTERNS
 
@@ -16,7 +17,8 @@ __all__ = ["counted"]
 _CALLS: Final = """
 CREATE TABLE calls AS
 SELECT s.configuration, s.criterion, s.item, s.stratum, s.arm, s.null_stratum, s."order", s.slot_a, s.slot_b, s.target,
-       s.step, s.context, t.value, t.reason, t.served_model, t.prompt_tokens, t.completion_tokens, t.latency_ms,
+       s.step, s.context, concat_ws('/', s.arm, s.step, s.context) AS kind,
+       t.value, t.reason, t.served_model, t.prompt_tokens, t.completion_tokens, t.latency_ms,
        coalesce(t.kept, false) AS kept,
        CASE WHEN t.call_id IS NOT NULL THEN 'terminal'
             WHEN i.call_id IS NOT NULL AND i.refusals <= i.retries THEN 'ambiguous' ELSE 'missing' END AS ending,
@@ -26,7 +28,7 @@ FROM schedule s LEFT JOIN intents i USING (call_id) LEFT JOIN terminals t USING 
 
 _PAIRS: Final = """
 CREATE TABLE pairs AS
-SELECT configuration, criterion, concat_ws('/', arm, step, context) AS kind,
+SELECT configuration, criterion, kind,
        CASE WHEN count(*) <> 2 OR count(*) FILTER (ending = 'terminal') <> 2
               OR count(*) FILTER ("order" = 'AB') <> 1 THEN 'incomplete'
             WHEN count(value) < 2 THEN 'invalid'
@@ -35,7 +37,7 @@ SELECT configuration, criterion, concat_ws('/', arm, step, context) AS kind,
             WHEN count(DISTINCT value) = 1 THEN 'position' ELSE 'stable' END AS pattern
 FROM (SELECT *, CASE "order" WHEN 'AB' THEN slot_a ELSE slot_b END AS u,
              CASE "order" WHEN 'AB' THEN slot_b ELSE slot_a END AS v FROM calls WHERE arm <> 'clone')
-GROUP BY configuration, criterion, arm, item, step, context, u, v"""
+GROUP BY configuration, criterion, kind, item, u, v"""
 
 _CAMPAIGN: Final = """
 SELECT count(*) AS scheduled, count(*) FILTER (ending = 'terminal') AS terminal,
@@ -104,14 +106,8 @@ def counted(
     }
 
 
-def _row(connection: DuckDBPyConnection, query: str, arguments: list[str]) -> dict[str, Any]:
-    cursor = connection.execute(query, arguments)
-    names = [column[0] for column in cursor.description]
-    return dict(zip(names, cursor.fetchall()[0], strict=True))
-
-
 def _campaign(connection: DuckDBPyConnection, name: str, declared: str | None) -> dict[str, Any]:
-    found = {"configuration": name, **_row(connection, _CAMPAIGN, [name])}
+    found = {"configuration": name, **row(connection, _CAMPAIGN, [name])}
     found["invalid_by_reason"] = dict(
         connection.execute(
             "SELECT reason, count(*) FROM calls "
@@ -128,7 +124,7 @@ def _campaign(connection: DuckDBPyConnection, name: str, declared: str | None) -
     ]
     found["served_models"].sort()
     readings = [
-        {"contract": contract, **_row(connection, _READING.format(column=f'"{column}"'), [name])}
+        {"contract": contract, **row(connection, _READING.format(column=f'"{column}"'), [name])}
         for contract, column in READINGS.items()
         if contract != declared
     ]
@@ -142,7 +138,7 @@ def _campaign(connection: DuckDBPyConnection, name: str, declared: str | None) -
 
 def _cell(connection: DuckDBPyConnection, name: str, criterion: str) -> dict[str, Any]:
     cell = [name, criterion]
-    signal = _row(connection, _SIGNAL, cell)
+    signal = row(connection, _SIGNAL, cell)
     scores: dict[str, list[tuple[int, int, int]]] = {}
     for stratum, items, successes, calls in connection.execute(_SCORES, cell).fetchall():
         scores.setdefault(stratum, []).append((items, int(successes), calls))
@@ -154,7 +150,7 @@ def _cell(connection: DuckDBPyConnection, name: str, criterion: str) -> dict[str
         "configuration": name,
         "criterion": criterion,
         "clone": {
-            stratum: _row(connection, _CLONE, [*cell, stratum])
+            stratum: row(connection, _CLONE, [*cell, stratum])
             for stratum in ("core", "edge-empty", "edge-whitespace")
         },
         "signal": {
@@ -169,4 +165,5 @@ def _cell(connection: DuckDBPyConnection, name: str, criterion: str) -> dict[str
             "scores": scores,
         },
         "patterns": patterns,
+        **counted_arms(connection, name, criterion),
     }

@@ -14,14 +14,29 @@ from darkcurrent.errors import IntegrityError
 __all__ = ["REPLAY_ONLY", "check_bounds", "check_counts"]
 
 REPLAY_ONLY: Final[dict[str, set[str]]] = {
-    "Analysis": {"tests", "risk"},
+    "Analysis": {"tests", "risk", "contrasts"},
     "CampaignResult": {"latency_ms_median", "reasons", "capture", "stopped", "basis"},
     "ContractReading": {"evaluable", "sentence"},
     "CellResult": {"retest"},
     "CloneResult": {"reason"},
-    "SignalResult": {"degenerate", "caveat", "remark", "reason"},
+    "SignalResult": {"degenerate", "caveat", "remark", "reason", "macro", "nested"},
+    "NullPairsResult": {"rate", "false_preference", "scs", "pfp", "osc", "certified", "reason"},
+    "StepResult": {"sensitivity", "interval", "reason"},
+    "LadderResult": {"smallest_75", "reason"},
+    "ContextResult": {
+        *("absent", "present", "difference", "interval", "drawn_interval", "degenerate", "remark", "reason"),
+    },
 }
 """Fields that `verify` does not compute a second time; `replay` alone compares them."""
+
+_ASIDE: Final = ("scores", "contexts")
+"""Counts that means and states follow from; an analysis does not show them."""
+
+_TABLES: Final = (
+    *("patterns", "invalid_by_reason", "gates", "method", "battery", "flagged"),
+    *("calls", "steps", "context"),
+)
+"""Objects whose keys are data."""
 
 _LEVEL: Final = 0.05
 """What a Holm-adjusted p may be at most: the same rule as in `gates`, written down a second time."""
@@ -43,7 +58,7 @@ def check_counts(analysis: Mapping[str, Any], counts: Mapping[str, Any], public:
 
 def _compare(found: Any, due: Any, place: str) -> int:
     if isinstance(due, Mapping):
-        keys = [key for key in due if key != "scores"]
+        keys = [key for key in due if key not in _ASIDE]
         if not isinstance(found, Mapping) or (_is_table(place) and found.keys() != due.keys()):
             raise _differs(place, found, due)
         return sum(_compare(found.get(key), due[key], f"{place}.{key}" if place else key) for key in keys)
@@ -60,8 +75,7 @@ def _compare(found: Any, due: Any, place: str) -> int:
 
 def _is_table(place: str) -> bool:
     """Say whether an object's keys are data, so that a key more or less is a difference."""
-    last = place.rpartition(".")[2]
-    return last in ("patterns", "invalid_by_reason", "gates", "method", "battery", "flagged")
+    return place.rpartition(".")[2] in _TABLES
 
 
 def _differs(place: str, found: Any, due: Any) -> IntegrityError:
@@ -113,6 +127,7 @@ def check_bounds(
             cell["clone"], due["clone"], tails[index], is_held, gates["clone_threshold"], place
         )
         signal = _check_signal(cell["signal"], due["signal"], is_held, public, f"{place}.signal")
+        _check_contexts(cell["context"], due["contexts"], is_held, f"{place}.context")
         joint = _joint(clone, signal)
         for key, value in (("state", "HOLD" if is_held else "EVALUATED"), ("joint", joint)):
             if cell[key] != value:
@@ -245,6 +260,14 @@ def _check_resampling(found: Mapping[str, Any], place: str) -> None:
         raise _differs(f"{place}.method", found["method"], "exact or monte-carlo")
     if bounds["exact"] != (lower if found["method"] == "exact" else None):
         raise _differs(f"{place}.bounds.exact", bounds["exact"], lower)
+
+
+def _check_contexts(found: Mapping[str, Any], due: Mapping[str, Any], held: bool, place: str) -> None:
+    for arm, counts in due.items():
+        for key in ("adverse", "changed"):
+            wanted = None if held else counts[key]
+            if found[arm][key] != wanted:
+                raise _differs(f"{place}.{arm}.{key}", found[arm][key], wanted)
 
 
 def _joint(clone: str, signal: str) -> str:

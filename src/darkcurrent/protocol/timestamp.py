@@ -194,7 +194,9 @@ def _post(url: str, query: bytes) -> bytes:
     import urllib.request
 
     if not url.startswith(("http://", "https://")):
-        raise UsageError(f"{url!r} is no address of a time-stamp authority: it begins with http:// or https://.")
+        raise UsageError(
+            f"{url!r} is no address of a time-stamp authority: it begins with http:// or https://."
+        )
     try:
         request = urllib.request.Request(  # noqa: S310 - http and https only
             url, data=query, headers={"Content-Type": "application/timestamp-query"}
