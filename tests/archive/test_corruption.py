@@ -381,7 +381,7 @@ CORRUPTIONS: dict[str, tuple[Callable[[Files], Files], str]] = {
         r"data/analysis\.json: cells\[0\]\.clone\.core\.gate",
     ),
     "an edited mean": (
-        lambda f: edited(f, ANALYSIS, set_at("cells", 0, "signal", "mean", value=lambda m: m + 1e-6)),
+        lambda f: edited(f, ANALYSIS, set_at("cells", 0, "signal", "mean", value=lambda m: m + 1e-5)),
         r"data/analysis\.json: cells\[0\]\.signal\.mean",
     ),
     "an edited mean of a stratum": (

@@ -370,10 +370,10 @@ def test_tails_and_bounds_of_both_implementations_agree(k, n, p):
     k = min(k, n)
     assert close(lower_tail(k, n, p), clone_tail(k, n, p))
     upper = clopper_pearson_upper(k, n)
-    assert is_upper_bound(float(f"{upper:.9g}"), k, n)
+    assert is_upper_bound(rounded(upper), k, n)
     if k < n:
-        assert not is_upper_bound(upper * (1 - 1e-6), k, n)
-        assert upper * (1 + 1e-6) > 1 or not is_upper_bound(upper * (1 + 1e-6), k, n)
+        assert not is_upper_bound(upper * (1 - 1e-5), k, n)
+        assert upper * (1 + 1e-5) > 1 or not is_upper_bound(upper * (1 + 1e-5), k, n)
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 333_333), (16_000, 333_333), (16_667, 333_333), (333_332, 333_333)])
@@ -394,7 +394,7 @@ def test_holm_of_both_implementations_agrees(pvalues):
 def test_rounding_is_stable_and_forgets_the_last_digits(value):
     once = rounded(value)
     assert rounded(once) == once
-    assert abs(once - value) <= 5e-9 * abs(value) or abs(value) < 1e-300
+    assert abs(once - value) <= 5e-7 * abs(value) or abs(value) < 1e-300
     assert str(rounded(-0.0)) == "0.0"
 
 

@@ -30,7 +30,7 @@ Check it, and compute every number again:
 | file | holds |
 |---|---|
 | `data/report.html`, `data/report.md` | the report, for people |
-| `data/analysis.json` | every number of it, rounded to nine digits (RFC 8785) |
+| `data/analysis.json` | every number of it, rounded to seven digits (RFC 8785) |
 | `data/archive.json` | this format's version, digests, versions of software, what was declared |
 | `data/frozen/manifest.json` | the SHA-256 of every frozen file; the study digest is the digest of this table |
 | `data/frozen/public.json` | thresholds, methods, criteria, configurations: one of the frozen files |

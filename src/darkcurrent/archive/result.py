@@ -11,11 +11,12 @@ from darkcurrent.results import Analysis
 
 __all__ = ["DIGITS", "canonical_result", "first_difference", "rounded"]
 
-DIGITS: Final = 9
+DIGITS: Final = 7
 """Significant decimal digits of every number that is no whole one.
 
 Versions of numpy and scipy, and processors, differ in the last of sixteen digits: sums are added in another order,
-and the inverse of a tail is found by other steps. Nine digits are far above that and far below what anybody reads.
+and the inverse of a tail is found by other steps. Seven digits are far above that, and more than anybody reads. Each
+digit more would make it ten times as likely that such a difference falls on the edge between two rounded numbers.
 """
 
 _NO_RESULT: Final = {"software", "title", "commitment"}
