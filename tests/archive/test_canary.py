@@ -23,7 +23,6 @@ from darkcurrent.protocol.model import Protocol
 from darkcurrent.records import Terminal
 from darkcurrent.study import Study
 from support.server import ChatServer, completion
-from support.studies import program
 
 PROTOCOL = """format = 1
 [study]
@@ -133,7 +132,7 @@ def test_no_mark_is_in_the_archive(marked):
         assert mark in journal, mark
 
 
-def test_what_is_left_is_checked_and_gives_the_same_result(marked, tmp_path):
+def test_what_is_left_is_checked_and_gives_the_same_result(marked, tmp_path, program):
     study, _ = marked
     bag = tmp_path / "bag"
     done = program("archive", study.folder, "-o", bag)
@@ -156,7 +155,7 @@ def test_what_is_left_is_checked_and_gives_the_same_result(marked, tmp_path):
         ),
     ],
 )
-def test_texts_leave_only_by_source_and_with_a_licence(marked, tmp_path, source, marks, never):
+def test_texts_leave_only_by_source_and_with_a_licence(marked, tmp_path, source, marks, never, program):
     study, _ = marked
     bag = tmp_path / "bag.tar.zst"
     refused = program("archive", study.folder, "-o", bag, "--with-texts", source)
@@ -177,7 +176,7 @@ def test_texts_leave_only_by_source_and_with_a_licence(marked, tmp_path, source,
     assert found.checks["texts with their digest"] > 0
 
 
-def test_a_source_that_does_not_exist_is_said(marked, tmp_path):
+def test_a_source_that_does_not_exist_is_said(marked, tmp_path, program):
     study, _ = marked
     done = program("archive", study.folder, "-o", tmp_path / "bag", "--with-texts", "journals=CC0")
     assert (done.returncode, "There are no texts called `journals`" in done.stderr) == (2, True)

@@ -30,7 +30,6 @@ from darkcurrent.records import Event, Intent, RequestRefusal, Retry, Terminal
 from darkcurrent.stats import clone_tail, clopper_pearson_upper, holm
 from darkcurrent.study import Study
 from support.archives import captured, edited, files_of
-from support.studies import program
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TEMPLATES = sorted(
@@ -54,6 +53,8 @@ def simulated(template: str) -> str:
     text = re.sub(
         r"^\[\[configuration\]\].*?(?=^\[(?!\[?configuration))", "", text, flags=re.MULTILINE | re.DOTALL
     )
+    if "in_flight" not in text:
+        text = text.replace("[capture]", "[capture]\nin_flight = 32")
     for name, properties in (
         ("fair", "utility = 0.85, dark_current = 0.02, seed = 1"),
         ("first", 'habit = "first"'),
@@ -154,7 +155,7 @@ def partly(journal, calls):
     journal.commit([Event(at=AT, elapsed_ms=5, kind="stopped", detail=stopped)])
 
 
-def test_what_is_missing_or_ambiguous_is_said_and_replays(tmp_path):
+def test_what_is_missing_or_ambiguous_is_said_and_replays(tmp_path, program):
     study = spoilt(tmp_path / "study", partly)
     pack(study, tmp_path / "bag")
     found, analysis = replay(tmp_path / "bag")
@@ -268,7 +269,7 @@ def test_every_field_of_a_result_is_computed_twice_or_named_as_not():
 # -- against the study --
 
 
-def test_against_another_study_is_refused(tmp_path):
+def test_against_another_study_is_refused(tmp_path, program):
     from support.archives import PROTOCOL
 
     study = captured(tmp_path / "one")
@@ -340,7 +341,7 @@ def test_an_imported_study_has_no_archive(tmp_path):
 # -- the commands --
 
 
-def test_a_refused_archive_ends_with_6_and_its_place(tmp_path):
+def test_a_refused_archive_ends_with_6_and_its_place(tmp_path, program):
     from darkcurrent.archive.containers import write_files
 
     files = files_of()

@@ -17,7 +17,6 @@ from darkcurrent.protocol.timestamp import check_token, commitment_of
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.study import Study
 from support.archives import PROTOCOL
-from support.studies import program
 
 CONFIG = """[ tsa ]
 default_tsa = one
@@ -124,7 +123,7 @@ def _written(folder: Path) -> Study:
     return Study(folder)
 
 
-def test_a_study_is_stamped_and_says_by_whom_and_when(tmp_path, clock):
+def test_a_study_is_stamped_and_says_by_whom_and_when(tmp_path, clock, program):
     url, root, _ = clock
     study = _written(tmp_path / "study")
     before = datetime.now(UTC).replace(microsecond=0)
@@ -196,7 +195,7 @@ def test_a_token_holds_for_its_own_digest_and_for_no_other(tmp_path, clock):
         study.analyze()
 
 
-def test_what_is_no_token_leaves_the_study_frozen_and_not_stamped(tmp_path, clock):
+def test_what_is_no_token_leaves_the_study_frozen_and_not_stamped(tmp_path, clock, program):
     url, root, handler = clock
     study = _written(tmp_path / "study")
     handler.answer = b"<html>"

@@ -20,7 +20,12 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / "tutorial.md", DOCS / "concepts.md", DOCS / "archive.md", *sorted((DOCS / "howto").glob("*.md"))]
+PAGES = [
+    DOCS / "tutorial.md",
+    DOCS / "concepts.md",
+    DOCS / "archive.md",
+    *sorted((DOCS / "howto").glob("*.md")),
+]
 BLOCK = re.compile(
     r"(?:^<!-- ([a-z]+)(?:: ([^\n]*?))? -->\n+)?^```([a-z]+)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
