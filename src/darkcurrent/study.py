@@ -226,8 +226,8 @@ class Study:
             for configuration in self.frozen.protocol.configuration
         )
 
-    def analyze(self) -> Analysis:
-        """Evaluate what is captured and write `analysis.json`."""
+    def evaluate(self) -> Analysis:
+        """Evaluate what is captured."""
         summaries: dict[str, JournalSummary | None]
         if self.is_imported:
             declared = self.imported.declared()
@@ -235,7 +235,11 @@ class Study:
         else:
             declared = Declared.of(self.frozen)
             summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(declared, self.ledger(), summaries)
+        return analyze(declared, self.ledger(), summaries)
+
+    def analyze(self) -> Analysis:
+        """Evaluate what is captured and write `analysis.json`."""
+        result = self.evaluate()
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 

@@ -237,3 +237,23 @@ def test_no_path_of_this_machine_is_in_an_archive(marked):
     told = _everything(pack_files(study, Declaration()))
     home = str(Path(study.folder).parent).casefold()
     assert [name for name, text in told.items() if home in text] == []
+
+
+def test_a_title_that_is_no_text_is_said(marked, tmp_path, program):
+    study, _ = marked
+    done = program("archive", study.folder, "-o", tmp_path / "bag", "--title", "\udcff")
+    assert (done.returncode, "has no canonical JSON form" in done.stderr) == (2, True)
+    assert not (tmp_path / "bag").exists()
+
+
+def test_making_an_archive_changes_nothing_in_the_study(marked, tmp_path, program):
+    study, _ = marked
+
+    def state() -> dict[str, bytes]:
+        # SQLite puts two small files beside a journal whenever somebody reads it.
+        paths = [path for path in study.folder.rglob("*") if path.is_file() and "-" not in path.suffix]
+        return {str(path): path.read_bytes() for path in paths}
+
+    before = state()
+    assert program("archive", study.folder, "-o", tmp_path / "bag").returncode == 0
+    assert state() == before

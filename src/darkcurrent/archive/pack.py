@@ -92,7 +92,7 @@ def pack_files(study: Study, declaration: Declaration) -> dict[str, bytes]:
     check_allow_list()
     _check_study(study, declaration)
     frozen = study.frozen
-    tables = tabulate(study)
+    tables = tabulate(study, with_replies="replies" in declaration.texts)
     files = {
         MANIFEST: (frozen.folder / "manifest.json").read_bytes(),
         PUBLIC: frozen.read(PUBLIC_FILE),
@@ -103,7 +103,7 @@ def pack_files(study: Study, declaration: Declaration) -> dict[str, bytes]:
     }
     analysis = analyze_files(files)
     result = canonical_result(analysis)
-    original = study.analyze()
+    original = study.evaluate()
     committed = original.commitment
     frozen_result = canonical_result(original)
     if result != frozen_result:
@@ -121,6 +121,7 @@ def pack_files(study: Study, declaration: Declaration) -> dict[str, bytes]:
         "software": analysis.software,
         "declared": asdict(declaration),
     }
+    files[ARCHIVE] = canonical_json(facts)
     shown = Analysis.model_validate_json(
         json.dumps(
             {
@@ -133,7 +134,6 @@ def pack_files(study: Study, declaration: Declaration) -> dict[str, bytes]:
     )
     files |= {
         ANALYSIS: result,
-        ARCHIVE: canonical_json(facts),
         "data/README.md": readme(facts).encode(),
         "data/datasheet.md": datasheet(facts, json.loads(files[PUBLIC]), tables.frames).encode(),
         "data/report.md": markdown_report(shown).encode(),

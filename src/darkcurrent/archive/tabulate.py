@@ -43,7 +43,7 @@ class Tables:
     journals : dict
         Configuration to the number of rows of its journal and the last link of its chain.
     replies : dict
-        Call to the text of its reply, where one is kept.
+        Call to the text of its reply, where one came; only if they are asked for.
     """
 
     def __init__(self) -> None:
@@ -58,8 +58,8 @@ class Tables:
         return buffer.getvalue()
 
 
-def tabulate(study: Study) -> Tables:
-    """Return the tables of a frozen study.
+def tabulate(study: Study, *, with_replies: bool = False) -> Tables:
+    """Return the tables of a frozen study; its replies are kept beside them only if they are asked for.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def tabulate(study: Study) -> Tables:
     rows["items"], rows["candidates"] = _items(frozen)
     for name in names:
         rows["schedule"] += [call.model_dump(mode="json") for call in frozen.schedule(name)]
-        _read_journal(study, name, rows, tables)
+        _read_journal(study, name, rows, tables, with_replies)
     frames = tables.frames
     for table, columns in TABLES.items():
         if table != "terminals":
@@ -141,7 +141,9 @@ def _check_names(item: Item, frozen: Frozen) -> None:
             )
 
 
-def _read_journal(study: Study, name: str, rows: dict[str, list[dict[str, Any]]], tables: Tables) -> None:
+def _read_journal(
+    study: Study, name: str, rows: dict[str, list[dict[str, Any]]], tables: Tables, with_replies: bool
+) -> None:
     path = journal_path(study.folder, name)
     if not path.exists():
         return
@@ -163,7 +165,7 @@ def _read_journal(study: Study, name: str, rows: dict[str, list[dict[str, Any]]]
         elif isinstance(row, Retry):
             intents[row.call_id]["retries"] = row.number
         elif isinstance(row, Terminal):
-            if row.text is not None:
+            if with_replies and row.text is not None:
                 tables.replies[row.call_id] = row.text
             rows["terminals"].append(
                 {
