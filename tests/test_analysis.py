@@ -192,7 +192,7 @@ def test_a_hashed_schedule_gets_no_randomization_test_and_says_why(planted):
         "order and criterion x order",
         "NOT GRADED",
     )
-    assert "no random assignment is stored" in test.reason
+    assert "schedule `hash` stores no random assignment" in test.reason
 
 
 def test_the_file_holds_the_contracts_keys_and_no_nan(planted):

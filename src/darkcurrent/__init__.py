@@ -15,12 +15,18 @@ from darkcurrent._version import __version__
 
 if TYPE_CHECKING:
     from darkcurrent import errors, patterns, stats
+    from darkcurrent.auditing import Audit, audit
     from darkcurrent.study import Study
     from darkcurrent.verdicts import parse_verdict
 
-__all__ = ["Study", "__version__", "errors", "parse_verdict", "patterns", "stats"]
+__all__ = ["Audit", "Study", "__version__", "audit", "errors", "parse_verdict", "patterns", "stats"]
 
-_HOMES = {"Study": "darkcurrent.study", "parse_verdict": "darkcurrent.verdicts"}
+_HOMES = {
+    "Audit": "darkcurrent.auditing",
+    "audit": "darkcurrent.auditing",
+    "Study": "darkcurrent.study",
+    "parse_verdict": "darkcurrent.verdicts",
+}
 _MODULES = {"errors", "patterns", "stats"}
 
 

@@ -10,6 +10,7 @@ from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.protocol.model import AnalysisTable, GatesTable
 from darkcurrent.protocol.public import battery_counts
 from darkcurrent.protocol.timestamp import FOLDER, Commitment, commitment_of
+from darkcurrent.schedules import StoredAssignment
 from darkcurrent.verdicts import contract_of, is_plain
 
 __all__ = ["Declared", "certified_by", "nested_parts"]
@@ -35,6 +36,10 @@ class Declared:
         Name of a part of the items, chosen before the first call, to their ids.
     commitment : Commitment or None
         What a third party says of when the study digest existed.
+    schedule : str or None
+        The kind of schedule; None where nothing was scheduled.
+    assignment : StoredAssignment or None
+        What the schedule drew at random, and stored.
     ungraded : str or None
         Why nothing is graded, where that is so: every number is descriptive then, and nothing is HOLD.
     """
@@ -51,6 +56,8 @@ class Declared:
     certified: str | None = None
     nested: dict[str, frozenset[str]] = field(default_factory=dict)
     commitment: Commitment | None = None
+    schedule: str | None = None
+    assignment: StoredAssignment | None = None
     ungraded: str | None = None
 
     @classmethod
@@ -72,10 +79,15 @@ class Declared:
             nested=nested_parts(
                 (name, item.id) for item in frozen.items for name in item.facts.get("nested", [])
             ),
+            schedule=protocol.schedule.kind,
+            assignment=StoredAssignment.read(stored) if (stored := frozen.assignment) else None,
         )
 
 
-_CERTIFICATES = {"receipts/finite-code.json": "both programs were run on every declared input"}
+_CERTIFICATES = {
+    "receipts/finite-code.json": "both programs were run on every declared input",
+    "receipts/labels.json": "raters called the two texts equal before any judge was asked",
+}
 """A frozen receipt to what it proves of the equivalent arm."""
 
 

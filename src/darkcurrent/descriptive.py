@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, get_args
 
 import polars as pl
 
 from darkcurrent.ledger import READINGS
 from darkcurrent.patterns import PATTERNS
+from darkcurrent.records import STEPS, ArmName, Context, NullStratum
 from darkcurrent.results import ContractReading, OrderResult, RetestResult
 
-__all__ = ["kind", "pattern_counts", "retest", "sensitivity"]
+__all__ = ["by_kind", "pattern_counts", "retest", "sensitivity"]
 
 
 def sensitivity(
@@ -100,15 +102,27 @@ def retest(calls: pl.DataFrame) -> RetestResult | None:
     )
 
 
-def kind() -> pl.Expr:
-    """Name the arm of a row, with the step of a ladder or the context behind a slash: `ladder/gap-1`."""
-    return pl.concat_str("arm", "step", "context", separator="/", ignore_nulls=True)
+def by_kind(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Part the rows of one cell by arm, with the null stratum, step or context behind a slash: `ladder/gap-1`.
+
+    Arms stand in their own order, steps hardest first, and `absent` before `present`.
+    """
+    names = [name for name in ("arm", "null_stratum", "step", "context") if name in frame.columns]
+    parts = frame.partition_by(names, as_dict=True)
+    return {"/".join(map(str, filter(None, key))): parts[key] for key in sorted(parts, key=_place)}
+
+
+def _place(key: tuple[Any, ...]) -> tuple[int, ...]:
+    ranked: tuple[str, ...] = (*get_args(ArmName), *get_args(NullStratum), *STEPS, *get_args(Context))
+    return tuple(
+        ranked.index(part) if part in ranked else -1 if part is None else len(ranked) for part in key
+    )
 
 
 def pattern_counts(patterns: pl.DataFrame) -> dict[str, dict[str, int]]:
     """Count the patterns of one cell by arm, steps and contexts apart."""
     counts: dict[str, dict[str, int]] = {}
-    for (name,), own in patterns.with_columns(kind=kind()).partition_by(["kind"], as_dict=True).items():
+    for name, own in by_kind(patterns).items():
         found = dict(own["pattern"].value_counts().iter_rows())
-        counts[str(name)] = {pattern: found.get(pattern, 0) for pattern in PATTERNS}
+        counts[name] = {pattern: found.get(pattern, 0) for pattern in PATTERNS}
     return counts

@@ -17,6 +17,15 @@
     └── IntegrityError               exit 6   a frozen file or a journal is not what was written
 
 Every message says what is wrong, where, and what to do about it, in one sentence.
+
+Examples
+--------
+>>> import darkcurrent
+>>> try:
+...     darkcurrent.audit(7, [])
+... except darkcurrent.errors.UsageError as error:
+...     print(error.exit_code)
+2
 """
 
 from __future__ import annotations

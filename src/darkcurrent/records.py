@@ -154,6 +154,8 @@ class Battery(Record):
     ----------
     instruction : str
         What every rubric has to say besides for these items; it is added to each system message.
+    shortfalls : tuple of str
+        What keeps this battery from being frozen, one sentence each; `battery check` still shows the rest.
     """
 
     items: tuple[Item, ...]
@@ -162,6 +164,7 @@ class Battery(Record):
     refusals: tuple[Refusal, ...] = ()
     receipts: dict[str, Any] = Field(default_factory=dict)
     instruction: str = ""
+    shortfalls: tuple[str, ...] = ()
 
 
 class Call(Record):
@@ -302,9 +305,9 @@ class Retry(Record):
 
 
 class Event(Record):
-    """What happened to a campaign as a whole: `opened`, `stopped` (for good) or `paused`."""
+    """What happened to a campaign: `opened`, `stopped` (for good), `paused`; or a shard of it was `handed-out`."""
 
     at: str
     elapsed_ms: int
-    kind: Literal["opened", "stopped", "paused"]
+    kind: Literal["opened", "stopped", "paused", "handed-out"]
     detail: dict[str, Any]

@@ -32,13 +32,22 @@ from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_pro
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
 from darkcurrent.protocol.timestamp import FOLDER, Commitment, stamp
-from darkcurrent.records import Battery
-from darkcurrent.reports import html_report, markdown_report
+from darkcurrent.records import Battery, Item
+from darkcurrent.reports import (
+    Provenance,
+    csv_tables,
+    html_report,
+    markdown_report,
+    provenance_of_frozen,
+    provenance_of_imported,
+)
 from darkcurrent.results import Analysis
-from darkcurrent.schedules import hash_schedule
+from darkcurrent.schedules import calls_of, divide, plan, refuse_unfit
 from darkcurrent.verdicts import contract_of
 
 __all__ = ["Study"]
+
+_FLAG = "holds-prompt-tags"
 
 
 class Study:
@@ -48,6 +57,19 @@ class Study:
     ----------
     folder : Path
         It need not exist before something is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import darkcurrent
+    >>> pairs = [{"prompt": f"Is {n} even?", "chosen": "yes", "rejected": "no"} for n in range(0, 160, 2)]
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     folder = Path(temporary, "study")
+    ...     audit = darkcurrent.audit({"backend": "simulated"}, pairs, journal=folder)
+    ...     study = darkcurrent.Study(folder)
+    ...     print(study.state("judge")[0], study.ledger().height, study.analyze() == audit.analysis)
+    COMPLETE 240 True
     """
 
     def __init__(self, folder: Path) -> None:
@@ -118,12 +140,18 @@ class Study:
         rubrics, texts = self._rubrics(protocol, battery.instruction)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
         identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
+        planned = plan(protocol.schedule, battery, rubrics)
         schedules = {
-            name: hash_schedule(battery, rubrics, name, identity["digest"], protocol.schedule.seed)
+            name: calls_of(planned, battery, rubrics, name, identity["digest"])
             for name, identity in identities.items()
         }
+        for calls in schedules.values():
+            divide(calls, protocol.capture.shards, protocol.schedule.kind)  # says so where it cannot be done
+        refuse_unfit(protocol.schedule, battery, rubrics, schedules, planned.assignment)
         text = self.protocol_path.read_bytes().decode("utf-8-sig")
-        return freeze(self.folder / "frozen", protocol, text, battery, identities, schedules)
+        return freeze(
+            self.folder / "frozen", protocol, text, battery, identities, schedules, planned.assignment
+        )
 
     def stamp(self, url: str, authorities: Path | None = None) -> Commitment:
         """Have a time-stamp authority put its time on the study digest, before the first call.
@@ -153,7 +181,7 @@ class Study:
 
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
-            name: rubric_text(name, criterion, self.folder) + (f"\n{instruction}\n" if instruction else "")
+            name: rubric_text(name, criterion, self.folder, instruction)
             for name, criterion in protocol.criteria.items()
         }
         digests = {name: digest_text(text) for name, text in texts.items()}
@@ -243,23 +271,49 @@ class Study:
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
+    def provenance(self, analysis: Analysis) -> Provenance:
+        """Return where the numbers of an analysis come from."""
+        if self.is_imported:
+            return provenance_of_imported(self.imported)
+        return provenance_of_frozen(analysis, self.frozen, self.protocol_was_edited())
+
     def report(self, analysis: Analysis, html: Path | None = None) -> tuple[Path, Path]:
         """Write `report.html` and `report.md`; return their paths."""
         html_path, markdown_path = html or self.folder / "report.html", self.folder / "report.md"
-        _write(html_path, html_report(analysis))
+        _write(html_path, html_report(analysis, self.provenance(analysis)))
         _write(markdown_path, markdown_report(analysis))
         return html_path, markdown_path
+
+    def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:
+        """Write every table into a folder, one CSV file each, and return their paths.
+
+        Raises
+        ------
+        UsageError
+            Where nothing can be written there.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{folder} cannot be a folder for CSV files ({error.strerror}): name another one."
+            ) from error
+        tables = {folder / name: text for name, text in csv_tables(analysis).items()}
+        for path, text in tables.items():
+            _write(path, text)
+        return list(tables)
 
 
 def _flagged(battery: Battery, protocol: Protocol) -> Battery:
     """Flag the items whose texts hold the tags, or the marks of a template, that a prompt is built with."""
     templates = [c.template for c in protocol.configuration if isinstance(c, RawConfiguration)]
-    items = tuple(
-        item.model_copy(update={"flags": (*item.flags, "holds-prompt-tags")})
-        if delimiters_in((battery.texts[key] for key in (item.prompt, *item.texts.values())), templates)
-        else item
-        for item in battery.items
-    )
+
+    def flags(item: Item) -> tuple[str, ...]:
+        others = tuple(flag for flag in item.flags if flag != _FLAG)  # items of an earlier study may carry it
+        texts = (battery.texts[key] for key in (item.prompt, *item.texts.values()))
+        return (*others, _FLAG) if delimiters_in(texts, templates) else others
+
+    items = tuple(item.model_copy(update={"flags": flags(item)}) for item in battery.items)
     return battery.model_copy(update={"items": items})
 
 

@@ -7,11 +7,19 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from darkcurrent.analysis import analyze
+from darkcurrent.analysis.null_pairs import evaluate_null_pairs
 from darkcurrent.batteries.context import INSTRUCTION
 from darkcurrent.declared import Declared
 from darkcurrent.gates import HELD
+from darkcurrent.judges.simulated import Key, Properties, SimulatedJudge, SimulatedServer
+from darkcurrent.ledger import SCHEMA
+from darkcurrent.patterns import pair_patterns
+from darkcurrent.reports.tables import all_tables
+from darkcurrent.reports.words import cell_sentences, limits
 from darkcurrent.study import Study
 from support.arms import arm_study, cells_of, run_arms
 
@@ -64,7 +72,7 @@ def test_sensitivity_by_gap_and_the_smallest_gap_at_75(ladder):
         "mixed": "gap-1",
         "strict": "gap-1",
     }
-    assert cells["ties", "neutral"].ladder.reason == "no tested step reaches 0.75"
+    assert cells["ties", "neutral"].ladder.reason == "no tested step reaches .75"
     assert {step.sensitivity for step in cells["first", "neutral"].ladder.steps.values()} == {0.5}
 
 
@@ -143,6 +151,26 @@ def test_the_ladder_of_faults_by_rung(code):
     assert cells_of(code[1])["good", "neutral"].ladder.smallest_75 == "faulty-single"
 
 
+def test_the_report_says_what_each_arm_does_not_show(ladder, code, context):
+    firsts = [
+        {limit.partition(":")[0] for limit in limits(study[1]) if ":" in limit}
+        for study in (ladder, code, context)
+    ]
+    assert firsts == [
+        {"Ladder", "Criteria and contexts are compared along one schedule"},
+        {"Equivalent texts", "Ladder"},
+        {"Context", "Criteria and contexts are compared along one schedule"},
+    ]
+    said = dict(cell_sentences(code[1]))
+    assert (
+        "Did not tie in both orders on 16/16 pairs of different but equally good texts."
+        in said["sided / neutral"]
+    )
+    assert "the hardest at .75 or more is faulty-single" in said["good / neutral"]
+    assert "equally good" not in said["fences / neutral"]
+    assert "Did not tie on 40/40 pairs of blank texts." in dict(cell_sentences(ladder[1]))["first / neutral"]
+
+
 def test_a_held_campaign_shows_counts_and_no_rate(code):
     cell = cells_of(code[1])["fences", "neutral"]
     assert cell.state == "HOLD"
@@ -164,7 +192,7 @@ def test_a_held_campaign_shows_counts_and_no_rate(code):
 def test_calls_are_counted_by_arm_and_order(code):
     calls = cells_of(code[1])["good", "neutral"].calls
     assert {kind: {order: one.ended for order, one in orders.items()} for kind, orders in calls.items()} == {
-        "clone": {"IDENTICAL": 16},
+        "clone/core": {"IDENTICAL": 16},
         **{kind: {"AB": 16, "BA": 16} for kind in ("signal", "equivalent")},
         **{
             f"ladder/{rung}": {"AB": 16, "BA": 16}
@@ -226,6 +254,49 @@ def test_both_contexts_stay_out_of_utility_and_of_each_other(context):
     assert cell.patterns["equivalent/present"]["stable"] == cell.context["equivalent"].adverse
 
 
+def test_a_server_is_shown_the_third_candidate_and_asked_each_call_once(tmp_path):
+    (tmp_path / "s").mkdir()
+    with SimulatedServer() as server:
+        protocol = f"""format = 1
+[study]
+name = "http"
+[battery]
+{CONTEXT}
+settings = [0]
+[criteria.neutral]
+rubric = "neutral"
+[[configuration]]
+name = "chat"
+backend = "openai-chat"
+base_url = "{server.url}"
+model = "simulated"
+[[configuration]]
+name = "raw"
+backend = "openai-completions"
+base_url = "{server.url}"
+model = "simulated"
+template = "<s>{{system}}|{{user}}</s>"
+[schedule]
+seed = 1
+[capture]
+in_flight = 8
+"""
+        (tmp_path / "s" / "protocol.toml").write_text(protocol, encoding="utf-8")
+        study = Study(tmp_path / "s")
+        study.freeze()
+        planted = Properties(present={"patterns": {"position": 1.0}, "utility": 0.0})
+        server._judge = SimulatedJudge(planted, Key.of(study.frozen))
+        for name in ("chat", "raw"):
+            assert study.run(name) == "COMPLETE"
+        assert len(server.asked) == 2 * 64
+        assert set(server.observed.values()) == {1}
+    for name in ("chat", "raw"):
+        context = cells_of(study.analyze())[name, "neutral"].context
+        assert {(one.adverse, one.absent, one.present, one.difference) for one in context.values()} == {
+            (8, 1, 0, -1)
+        }
+
+
 def test_a_held_context_cell_shows_coverage_alone(context):
     held = cells_of(context[1])["fences", "neutral"].context["signal"]
     assert held.calls.invalid > 0
@@ -281,19 +352,32 @@ def test_macro_averages_and_nested_sets(tmp_path):
     (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     study = _pairs_study(folder)
     study.run("judge")
-    declared = Declared.of(study.frozen)
+    declared, ledger = Declared.of(study.frozen), study.ledger()
     assert declared.nested == {}
-    parts = {
-        "first": frozenset({f"i{n:02d}" for n in (*range(10), *range(30, 40))}),
-        "none": frozenset({"x"}),
-    }
-    result = analyze(replace(declared, nested=parts), study.ledger(), {"judge": study.state("judge")[1]})
+    parts = {"some": [*range(10), *range(30, 40)], "none": []}
+    nested = {name: frozenset(f"i{n:02d}" for n in numbers) for name, numbers in parts.items()}
+    result = analyze(replace(declared, nested=nested), ledger, {"judge": study.state("judge")[1]})
+
+    def means(numbers):
+        """Count by hand: mean over the items, and mean of the two strata's means."""
+        signal = [row for row in ledger.iter_rows(named=True) if row["arm"] == "signal"]
+        scores = {
+            n: sum(row["winner"] == "chosen" for row in signal if row["item"] == f"i{n:02d}") / 2
+            for n in numbers
+        }
+        strata = [[score for n, score in scores.items() if (n < 30) == large] for large in (True, False)]
+        return sum(scores.values()) / len(scores), sum(sum(own) / len(own) for own in strata) / 2
+
     signal = result.cells[0].signal
-    assert (signal.mean, signal.macro) == (0.75, 0.5)
-    first = signal.nested["first"]
-    assert (first.items, first.mean, first.macro, first.lower) == (20, 0.5, 0.5, 0.5)
+    assert (signal.mean, signal.macro) == pytest.approx(means(range(40)))
+    some = signal.nested["some"]
+    assert (some.items, some.mean, some.macro) == pytest.approx((20, *means(parts["some"])))
+    assert 0 < some.lower < some.mean < signal.mean
+    assert some.macro != some.mean or signal.macro != signal.mean
     assert (signal.nested["none"].items, signal.nested["none"].mean) == (0, None)
     assert signal.nested["none"].reason == "none of these items has a target"
+    (table,) = [table for table in all_tables(result) if table.key == "parts"]
+    assert [row[2:4] for row in table.rows] == [("all items", "40"), ("some", "20"), ("none", "0")]
 
 
 def _pairs_study(folder):
@@ -308,7 +392,7 @@ rubric = "neutral"
 [[configuration]]
 name = "judge"
 backend = "simulated"
-properties = {{ weak = {{ small = 0.0 }} }}
+properties = {{ utility = 0.8, weak = {{ small = 0.3 }} }}
 [schedule]
 seed = 1
 [gates]
@@ -330,3 +414,40 @@ def test_the_facts_of_items_name_the_nested_sets(tmp_path):
     frozen.__dict__["items"] = items
     nested = Declared.of(frozen).nested
     assert {name: len(ids) for name, ids in nested.items()} == {"all": 32, "some": 3}
+
+
+verdict = st.sampled_from(["A", "B", "tie", None])
+
+
+@given(st.lists(st.tuples(verdict, verdict), min_size=1, max_size=12))
+def test_false_preference_is_the_sum_of_its_parts_whatever_is_said(pairs):
+    """By another route: count calls and pairs one by one."""
+    rows = []
+    for number, said in enumerate(pairs):
+        for order, slots, value in zip(("AB", "BA"), (("u", "v"), ("v", "u")), said, strict=True):
+            winner = {"A": slots[0], "B": slots[1]}.get(value, value)
+            rows.append(
+                dict.fromkeys(SCHEMA)
+                | {
+                    "configuration": "c",
+                    "criterion": "n",
+                    "arm": "equivalent",
+                    "item": f"i{number}",
+                    "stratum": "s",
+                }
+                | {"order": order, "slot_a": slots[0], "slot_b": slots[1], "ending": "terminal"}
+                | {"value": value, "winner": winner, "repetition": 1}
+            )
+    ledger = pl.DataFrame(rows, schema=SCHEMA)
+    found = evaluate_null_pairs(ledger, pair_patterns(ledger), False, None, "why")
+    valid = [said for said in pairs if None not in said]
+    assert (found.pairs, found.valid_pairs, found.calls) == (len(pairs), len(valid), 2 * len(pairs))
+    assert found.adverse == sum(said != ("tie", "tie") for said in pairs)
+    assert found.invalid == sum(value is None for said in pairs for value in said)
+    assert (found.rate, found.reason) == (found.adverse / len(pairs), "why")
+    if not valid:
+        assert {found.false_preference, found.scs, found.pfp, found.osc} == {None}
+        return
+    preferring = sum(value != "tie" for said in valid for value in said)
+    assert found.false_preference == preferring / (2 * len(valid))
+    assert found.false_preference == pytest.approx(found.scs + found.pfp + found.osc / 2, abs=1e-12)

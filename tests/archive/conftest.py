@@ -7,7 +7,22 @@ from types import SimpleNamespace
 
 import pytest
 
+from darkcurrent.archive import pack as pack_module
 from darkcurrent.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def _without_charts(monkeypatch, request):
+    """Leave the page out, whose charts take seconds; a test that asks for `charts` has the real one."""
+    if "charts" not in request.fixturenames:
+        monkeypatch.setattr(
+            pack_module, "html_report", lambda analysis: "<p>charts are left out in this test</p>"
+        )
+
+
+@pytest.fixture
+def charts():
+    """Have the real page in the archives of a test."""
 
 
 @pytest.fixture

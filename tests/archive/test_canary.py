@@ -110,7 +110,7 @@ def _everything(files: dict[str, bytes]) -> dict[str, str]:
     return told
 
 
-def test_no_mark_is_in_the_archive(marked):
+def test_no_mark_is_in_the_archive(marked, charts):
     study, port = marked
     files = pack_files(study, Declaration())
     told = _everything(files)

@@ -24,7 +24,7 @@ from darkcurrent.archive.result import canonical_result, first_difference, round
 from darkcurrent.archive.verify import verify, verify_files
 from darkcurrent.capture import journal_path
 from darkcurrent.capture.journal import Journal
-from darkcurrent.capture.run import _header
+from darkcurrent.capture.run import header_of
 from darkcurrent.errors import IntegrityError, UsageError
 from darkcurrent.records import Event, Intent, RequestRefusal, Retry, Terminal
 from darkcurrent.stats import clone_tail, clopper_pearson_upper, holm
@@ -108,7 +108,7 @@ def spoilt(folder: Path, write) -> Study:
     path = journal_path(folder, "fair")
     for file in path.parent.glob("fair.sqlite*"):
         file.unlink()
-    journal = Journal.open(path, _header(fresh.frozen, configuration))
+    journal = Journal.open(path, header_of(fresh.frozen, configuration))
     try:
         write(journal, fresh.frozen.schedule("fair"))
     finally:
@@ -141,8 +141,16 @@ def refusal(call):
 
 
 def partly(journal, calls):
-    opened = {"state": None, "basis": "verified digest", "host": "canary"}
-    journal.commit([Event(at=AT, elapsed_ms=0, kind="opened", detail=opened)])
+    for host in ("CANARY-one", "CANARY-two", "CANARY-one"):
+        opened = {
+            "basis": "verified digest",
+            "host": host,
+            "python": "3.11.7",
+            "darkcurrent": "0.1.0",
+            "pid": 1,
+        }
+        opened["identity"] = {"served": ["CANARY-served"], "path": "/CANARY/path"}
+        journal.commit([Event(at=AT, elapsed_ms=0, kind="opened", detail=opened)])
     journal.commit([intent(calls[0])])
     journal.commit([terminal(calls[0])])
     journal.commit([intent(calls[1])])
@@ -169,6 +177,13 @@ def test_what_is_missing_or_ambiguous_is_said_and_replays(tmp_path, program):
     text = json.dumps(json.loads(found.files[ANALYSIS]))
     assert "CANARY" not in text
     assert "the journal says why" in text
+    assert analysis.campaigns[0].deviations[:2] == ["captured in 3 runs", "`host` changed between runs: 1, 2"]
+    assert json.loads(text)["campaigns"][0]["deviations"] == [
+        "captured in 3 runs",
+        "`host` changed between runs",
+        "2 requests of 2 calls refused without an observation, 1 sent again",
+        "ended for good: the journal says why; an archive does not repeat it",
+    ]
     done = program("verify", tmp_path / "bag")
     assert done.returncode == 0
     assert "2 ambiguous" in done.stderr
@@ -259,11 +274,36 @@ def test_every_field_of_a_result_is_computed_twice_or_named_as_not():
         },
         "Analysis": {"study", "study_digest", "state", "battery", "gates", "method", "campaigns", "cells"},
     }
-    no_result = {"Analysis": {"schema_name", "title", "commitment", "software"}}
+    no_result = {
+        "Analysis": {"schema_name", "title", "commitment", "software"},
+        "CampaignResult": {"identity"},
+    }
     assert counted.keys() == REPLAY_ONLY.keys()
     for name, fields in counted.items():
         model = getattr(results, name)
         assert fields | REPLAY_ONLY[name] | no_result.get(name, set()) == model.model_fields.keys(), name
+
+
+# -- what was drawn at random --
+
+
+def test_a_stored_assignment_is_the_frozen_one():
+    from darkcurrent.archive.containers import read_files
+    from darkcurrent.archive.layout import ASSIGNMENT
+    from support.archives import sealed
+
+    files = read_files(GOLDEN / "crossover.zip")
+    assert verify_files(files).calls["missing"] == 0
+    assert any(family["tests"] for family in json.loads(files[ANALYSIS])["tests"])
+    drawn = files[ASSIGNMENT].replace(b'"sequence":0', b'"sequence":1', 1)
+    assert drawn != files[ASSIGNMENT]
+    with pytest.raises(IntegrityError, match=r"data/frozen/assignment\.json is not the file that was frozen"):
+        verify_files(sealed({**files, ASSIGNMENT: drawn}))
+    del files[ASSIGNMENT]
+    with pytest.raises(IntegrityError, match=r"data/frozen/assignment\.json is missing"):
+        verify_files(sealed(files))
+    with pytest.raises(IntegrityError, match="though nothing of the kind was frozen"):
+        verify_files(sealed({**files_of(), ASSIGNMENT: b"{}"}))
 
 
 # -- against the study --

@@ -10,7 +10,7 @@ from darkcurrent.batteries import context
 from darkcurrent.batteries.finite_code import judge
 from darkcurrent.canonical import digest_text
 from darkcurrent.errors import BatteryError
-from darkcurrent.schedules import hash_schedule
+from support.schedules import hash_schedule
 
 
 @pytest.fixture(scope="module")

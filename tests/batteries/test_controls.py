@@ -10,7 +10,7 @@ from darkcurrent.batteries import controls, load_battery
 from darkcurrent.batteries.edges import null_stratum_of
 from darkcurrent.canonical import digest_text
 from darkcurrent.protocol.load import load_protocol
-from darkcurrent.schedules import hash_schedule
+from support.schedules import hash_schedule
 
 PROTOCOL = """format = 1
 [study]

@@ -33,7 +33,7 @@ def example(family: str, setting: int = 0) -> Case:
 
 
 def test_the_battery_does_not_drift(battery: Battery) -> None:
-    assert digest(battery.model_dump(mode="json")) == GOLDEN
+    assert digest(battery.model_dump(mode="json", exclude={"shortfalls"})) == GOLDEN
 
 
 def test_building_twice_gives_the_same(battery: Battery) -> None:

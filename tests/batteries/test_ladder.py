@@ -25,7 +25,7 @@ def battery():
 
 
 def test_the_battery_does_not_drift(battery):
-    assert digest(battery.model_dump(mode="json")) == GOLDEN
+    assert digest(battery.model_dump(mode="json", exclude={"shortfalls"})) == GOLDEN
 
 
 def test_ten_tasks_of_sixty_pairs_without_and_a_hundred_and_fifty_with_a_gap(battery):

@@ -103,7 +103,8 @@ def test_json_is_one_object_on_stdout_and_nothing_else_there(program, small, tmp
         240,
         0,
     )
-    assert program("gate", small.folder, "--json").json() == {"good / neutral": "both gates pass"}
+    gate = program("gate", small.folder, "--json").json()
+    assert (gate["exit"], [cell["joint"] for cell in gate["cells"]]) == (0, ["both gates pass"])
     report = program("report", small.folder, "--json").json()
     assert report == {"html": f"{small.folder}/report.html", "markdown": f"{small.folder}/report.md"}
 
@@ -130,7 +131,9 @@ def test_the_exit_code_of_gate(program, small, judge, code, joint):
     program("freeze", small.folder)
     assert program("run", small.folder).code == 0
     outcome = program("gate", small.folder)
-    assert (outcome.code, outcome.out) == (code, f"good / neutral: {joint}\n")
+    assert outcome.code == code
+    assert outcome.out.startswith(f"good / neutral: {joint}. ")
+    assert outcome.out.count("\n") == 1
 
 
 def test_gate_is_hold_where_nothing_was_asked_or_no_threshold_is_declared(program, small):
@@ -138,7 +141,7 @@ def test_gate_is_hold_where_nothing_was_asked_or_no_threshold_is_declared(progra
     program("freeze", small.folder)
     assert program("gate", small.folder).code == 4
     program("run", small.folder)
-    assert program("gate", small.folder, "--json").json() == {"good / neutral": "NOT GRADED"}
+    assert program("gate", small.folder, "--json").json()["cells"][0]["state"] == "NOT GRADED"
     assert program("gate", small.folder).code == 4
 
 
@@ -149,7 +152,8 @@ def test_one_held_cell_is_not_hidden_by_one_that_passes(program, small):
     program("run", small.folder)
     outcome = program("gate", small.folder)
     assert outcome.code == 4
-    assert outcome.out == "good / neutral: both gates pass\nrude / neutral: HOLD\n"
+    found = [line.partition(". ")[0] for line in outcome.out.splitlines()]
+    assert found == ["good / neutral: both gates pass", "rude / neutral: HOLD"]
 
 
 def test_a_judge_that_never_answers_ends_the_capture_with_5(program, small):
@@ -205,8 +209,7 @@ def test_freeze_says_so_where_no_judge_could_pass(program, small, items, told):
     note = "note: no judge can pass the clone gate: with 1 cell in the family it takes 59 clones that are all tied"
     assert (note in outcome.err) is told
     program("run", small.folder)
-    passes = program("gate", small.folder, "--json").json() == {"good / neutral": "both gates pass"}
-    assert passes is not told
+    assert (program("gate", small.folder).code == 0) is not told
 
 
 def test_run_goes_on_and_says_when_there_is_nothing_to_do(program, small):

@@ -23,6 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [
     DOCS / "tutorial.md",
     DOCS / "concepts.md",
+    DOCS / "arms.md",
     DOCS / "archive.md",
     *sorted((DOCS / "howto").glob("*.md")),
 ]

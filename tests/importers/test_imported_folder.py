@@ -212,7 +212,7 @@ def test_the_commands_work_on_an_import_and_grade_nothing(tmp_path, source, prog
     gate = program("gate", folder)
     assert gate.returncode == 4
     assert "j / recorded: NOT GRADED" in gate.stdout
-    assert "Not graded: recorded by others, with no schedule" in gate.stderr
+    assert "Not graded: recorded by others, with no schedule" in gate.stdout
     run = program("run", folder)
     assert run.returncode == 2
     assert "holds imported verdicts, and nothing to run" in run.stderr

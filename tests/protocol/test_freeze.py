@@ -13,8 +13,9 @@ import pytest
 from darkcurrent.canonical import digest, digest_text
 from darkcurrent.errors import IntegrityError, UsageError
 from darkcurrent.protocol import freeze, load_frozen, parse_protocol
+from darkcurrent.protocol.model import ScheduleTable
 from darkcurrent.records import Battery, Comparison, Item, Refusal
-from darkcurrent.schedules import hash_schedule
+from darkcurrent.schedules import calls_of, plan
 
 TEXT = """\
 format = 1
@@ -63,8 +64,9 @@ def _battery() -> Battery:
 def _freeze(folder: Path, text: str = TEXT) -> str:
     battery = _battery()
     configurations = {name: {"digest": digest(name)} for name in ("one", "two")}
+    planned = plan(ScheduleTable(kind="hash", seed=1), battery, ["neutral"])
     schedules = {
-        name: hash_schedule(battery, {"neutral": digest_text("r")}, name, identity["digest"], 1)
+        name: calls_of(planned, battery, {"neutral": digest_text("r")}, name, identity["digest"])
         for name, identity in configurations.items()
     }
     return freeze(folder, parse_protocol(text), text, battery, configurations, schedules)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import json
 import re
@@ -13,7 +15,9 @@ from rich.console import Console
 
 from darkcurrent.printable import printable
 from darkcurrent.reports import html_report, markdown_report, terminal_report
-from darkcurrent.reports.tables import Table, all_tables, verdict_table
+from darkcurrent.reports.paper_tables import paper_tables
+from darkcurrent.reports.table import Table
+from darkcurrent.reports.tables import all_tables, verdict_table
 from darkcurrent.reports.terminal import print_table
 from darkcurrent.reports.words import number
 
@@ -54,16 +58,25 @@ class _Page(HTMLParser):
 
 
 def test_the_page_shows_hostile_names_as_text_and_runs_nothing(analysis):
-    page = _Page(html_report(analysis))
-    assert not {"script", "iframe", "img", "object", "link"} & set(page.tags)
-    assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("src", "href")]
+    text = html_report(analysis)
+    page = _Page(text)
+    assert not {"iframe", "img", "object", "link", "use", "image", "foreignobject"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]
+    assert all(value.startswith("#") for name, value in page.attributes if name.endswith("href"))
+    # The script that may run is ours, by its digest; the other block is data.
+    data, script = re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL)
+    assert page.tags.count("script") == 2
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = (value for name, value in page.attributes if name == "content" and "default-src" in value)
+    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert len(json.loads(data)["cells"]) == 2
     shown = "".join(page.words)
     assert "<script>alert(1)</script>" in shown
     assert "{{7*7}}" in shown
     assert "\\u202e" in shown
     assert "\\x1b" in shown
     assert "80 items in 2 strata (pairs), 3 cells" in shown
-    assert page.tags.count("table") == len(all_tables(analysis))
+    assert page.tags.count("table") == len(all_tables(analysis)) + 1
 
 
 def test_the_page_holds_every_number_of_every_table(analysis):
@@ -78,7 +91,7 @@ def test_the_page_holds_every_number_of_every_table(analysis):
 def test_the_markdown_keeps_its_tables_whole(analysis):
     text = markdown_report(analysis)
     tables = [block for block in text.split("\n\n") if block.startswith("|")]
-    assert len(tables) == len(all_tables(analysis))
+    assert len(tables) == len(all_tables(analysis)) + len(paper_tables(analysis))
     for block in tables:
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
         assert len(widths) == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from darkcurrent.canonical import digest, digest_text
 from darkcurrent.records import Battery, Comparison, Item
-from darkcurrent.schedules import hash_schedule
+from support.schedules import hash_schedule
 
 RUBRICS = {"neutral": digest_text("n"), "strict": digest_text("s")}
 
@@ -159,6 +159,20 @@ def test_both_contexts_of_a_pair_are_asked_in_both_orders_and_differ_in_the_thir
             call.text_b,
             *([third] if call.text_c else []),
         )
+
+
+def test_another_third_text_changes_the_call_ids_of_the_calls_that_show_it():
+    battery = _battery(["a"], ["signal"])
+    (pair,) = battery.comparisons
+    both = [pair.model_copy(update={"context": "absent"})]
+    both += [pair.model_copy(update={"context": "present", "third": "equivalent"})]
+    battery = battery.model_copy(update={"comparisons": tuple(both)})
+    (item,) = battery.items
+    other = item.model_copy(update={"texts": {**item.texts, "equivalent": digest_text("other")}})
+    before = {call.call_id: call.context for call in _schedule(battery)}
+    after = {call.call_id for call in _schedule(battery.model_copy(update={"items": (other,)}))}
+    assert {context for call_id, context in before.items() if call_id in after} == {"absent"}
+    assert len(before.keys() - after) == 4
 
 
 def test_a_third_is_named_where_it_is_present_and_nowhere_else():

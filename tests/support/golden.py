@@ -53,6 +53,15 @@ rubric = "code-neutral"
 [criteria.strict]
 rubric = "code-strict"
 """,
+    "crossover": """
+[battery]
+source = "finite-code"
+settings = [0]
+[criteria.neutral]
+rubric = "code-neutral"
+[criteria.strict]
+rubric = "code-strict"
+""",
     "context": """
 [battery]
 source = "context"
@@ -70,11 +79,13 @@ rubric = "neutral"
 
 
 def main() -> None:
-    """Capture three studies of simulated judges and write their archives."""
+    """Capture four studies of simulated judges and write their archives."""
     GOLDEN.mkdir(exist_ok=True)
     for name, middle in PROTOCOLS.items():
         with tempfile.TemporaryDirectory() as folder:
-            study = captured(Path(folder) / "study", _HEAD.format(name=name) + middle + _TAIL)
+            kind = 'kind = "crossover"\n' if name == "crossover" else ""
+            tail = _TAIL.replace("[schedule]\n", f"[schedule]\n{kind}")
+            study = captured(Path(folder) / "study", _HEAD.format(name=name) + middle + tail)
             path = GOLDEN / f"{name}.zip"
             path.unlink(missing_ok=True)
             pack(

@@ -11,7 +11,7 @@ from darkcurrent.analysis.frames import of
 from darkcurrent.analysis.ladder import evaluate_ladder
 from darkcurrent.analysis.null_pairs import evaluate_null_pairs
 from darkcurrent.declared import Declared
-from darkcurrent.descriptive import kind
+from darkcurrent.descriptive import by_kind
 from darkcurrent.results import CoverageResult
 
 __all__ = ["evaluate_arms"]
@@ -39,8 +39,7 @@ def evaluate_arms(
 
 
 def _coverage(calls: pl.DataFrame) -> dict[str, dict[str, CoverageResult]]:
-    found: dict[str, dict[str, CoverageResult]] = {}
-    parts = calls.with_columns(kind=kind()).partition_by(["kind", "order"], as_dict=True)
-    for (name, order), own in sorted(parts.items()):
-        found.setdefault(str(name), {})[str(order)] = coverage(own)
-    return found
+    return {
+        name: {order: coverage(of(own, order=order)) for order in own["order"].unique().sort()}
+        for name, own in by_kind(calls).items()
+    }

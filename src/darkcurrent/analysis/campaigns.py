@@ -5,6 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from darkcurrent.analysis.frames import count, rounded, total
+from darkcurrent.analysis.history import deviations
+from darkcurrent.analysis.timeline import timeline
 from darkcurrent.capture import JournalSummary, campaign_state
 from darkcurrent.declared import Declared
 from darkcurrent.descriptive import sensitivity
@@ -76,6 +78,9 @@ def evaluate_campaign(
         usage_unknown=ended["prompt_tokens"].null_count(),
         latency_ms_median=rounded(ended["latency_ms"].median()),
         sensitivity=sensitivity(ledger, declared.contracts.get(name), held_with if graded else None),
+        identity=opened.get("identity"),
+        deviations=deviations(summary) if summary else [],
+        timeline=timeline(ledger, summary.refusals if summary else {}) if graded else None,
     )
 
 

@@ -40,7 +40,7 @@ def evaluate_ladder(
         gap_0=gap_0,
         steps=steps,
         smallest_75=reached[0] if reached else None,
-        reason=HELD if held else None if reached else f"no tested step reaches {_LEVEL:g}",
+        reason=HELD if held else None if reached else "no tested step reaches .75",
     )
 
 

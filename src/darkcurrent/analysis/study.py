@@ -92,7 +92,7 @@ def analyze(
         method=declared.method.model_dump(mode="json"),
         campaigns=campaigns,
         cells=cells,
-        tests=evaluate_tests(declared),
+        tests=evaluate_tests(declared, ledger, held),
         contrasts=evaluate_contrasts(ledger, held, declared),
         risk={},
         software=_software(),

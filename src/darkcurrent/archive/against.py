@@ -16,7 +16,7 @@ from darkcurrent.archive.tabulate import tabulate
 from darkcurrent.canonical import digest_bytes
 from darkcurrent.capture import journal_path
 from darkcurrent.errors import IntegrityError
-from darkcurrent.judges import request_builder
+from darkcurrent.judges import request_writer
 from darkcurrent.protocol.public import public_view
 from darkcurrent.records import Call
 from darkcurrent.study import Study
@@ -91,7 +91,7 @@ def _check_requests(study: Study, intents: pl.DataFrame) -> int:
     frozen, built = study.frozen, 0
     sent = dict(intents.select("call_id", "request_sha256").iter_rows())
     for configuration in frozen.protocol.configuration:
-        build = request_builder(configuration, study.folder)
+        build = request_writer(configuration, study.folder).request_bytes
         calls: tuple[Call, ...] = frozen.schedule(configuration.name)
         for call in calls:
             if call.call_id not in sent:

@@ -12,13 +12,13 @@ from typing import Any, Final, Literal
 from darkcurrent.ledger import READINGS, SCHEMA
 from darkcurrent.records import Call, Event, Intent, Item, Record, Terminal
 
-__all__ = ["FORMAT", "TABLES", "WORD", "Column", "check_allow_list", "row_schema"]
+__all__ = ["FORMAT", "NAME", "TABLES", "WORD", "Column", "check_allow_list", "row_schema"]
 
 FORMAT: Final = "darkcurrent/archive/1"
 """The version of the format: files, columns, and the meaning of each."""
 
 _DIGEST = r"^[0-9a-f]{64}$"
-_NAME = r"^(?:/?[^/\x00-\x1f\x7f])+/?$"
+NAME = r"^(?:/?[^/\x00-\x1f\x7f])+/?$"
 _FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 WORD = r"^[A-Za-z0-9](?:/?[A-Za-z0-9._:+@-])*$"
 _WORDS = r"^[A-Za-z0-9._+ -]*$"
@@ -57,7 +57,7 @@ def _digest(what: str, nullable: bool = False) -> Column:
 
 
 def _name(what: str, nullable: bool = False) -> Column:
-    return Column(what, pattern=_NAME, nullable=nullable)
+    return Column(what, pattern=NAME, nullable=nullable)
 
 
 def _word(what: str) -> Column:
@@ -108,7 +108,7 @@ TABLES: Final[dict[str, dict[str, Column]]] = {
         "arm": Column("what is shown", pattern=_CODE),
         "null_stratum": Column("which kind of clone", pattern=_CODE, nullable=True),
         "order": Column(
-            "order of the two texts; a clone has none", pattern=_NAME, values=("AB", "BA", "IDENTICAL")
+            "order of the two texts; a clone has none", pattern=NAME, values=("AB", "BA", "IDENTICAL")
         ),
         "slot_a": _name("role of the text in slot A"),
         "slot_b": _name("role of the text in slot B"),
@@ -166,8 +166,13 @@ TABLES: Final[dict[str, dict[str, Column]]] = {
         "seq": _SEQ,
         "at": _AT,
         "elapsed_ms": _ELAPSED,
-        "kind": Column("what happened to the campaign", values=("opened", "stopped", "paused")),
+        "kind": Column("what happened to the campaign", values=("opened", "stopped", "paused", "handed-out")),
         "state": Column("state that the campaign ended in", pattern=r"^[A-Z_]{1,40}$", nullable=True),
+        "darkcurrent": _word("version that opened the campaign"),
+        "python": _word("version of Python that it ran on"),
+        "machine": _count(
+            "number of the machine, in the order in which the campaign met them, from 1", nullable=True
+        ),
         "basis": Column(
             "whether who answers is a verified digest or a service's declaration",
             values=("verified digest", "service's declaration"),
@@ -181,7 +186,7 @@ _LEFT_BEHIND: Final[dict[type[Record], set[str]]] = {
     Call: set(),
     Intent: set(),
     Terminal: {"detail", "text", "gateway", "body"},  # the digests of `text` and `body` are columns
-    Event: {"detail"},  # only its state and its basis are columns
+    Event: {"detail"},  # of it, only state, basis, versions and a number for the machine are columns
     Item: {"texts", "facts"},  # the candidates have a table
 }
 _TABLE_OF: Final[dict[type[Record], str]] = {

@@ -9,13 +9,17 @@ from typing import Any
 from darkcurrent.declared import Declared, certified_by, nested_parts
 from darkcurrent.errors import UsageError
 from darkcurrent.protocol.model import AnalysisTable, GatesTable
+from darkcurrent.schedules import StoredAssignment
 from darkcurrent.verdicts import get_contract, is_plain
 
 __all__ = ["declared_of"]
 
 
 def declared_of(
-    public: Mapping[str, Any], manifest: Mapping[str, Any], parts: Iterable[tuple[str, str]] = ()
+    public: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    parts: Iterable[tuple[str, str]] = (),
+    assignment: bytes | None = None,
 ) -> Declared:
     """Return what a study declared, from the part of it that may be shown.
 
@@ -25,6 +29,8 @@ def declared_of(
         The frozen files `public.json` and `manifest.json`.
     parts : iterable of tuple of str
         Name of a part of the items, and an item of it.
+    assignment : bytes or None
+        The frozen file `assignment.json`, where there is one.
     """
     battery = {key: value for key, value in public["battery"].items() if key != "arms"}
     return Declared(
@@ -39,6 +45,8 @@ def declared_of(
         contracts={each["name"]: each["contract"] for each in public["configurations"] if _is_plain(each)},
         certified=certified_by(manifest["files"]),
         nested=nested_parts(parts),
+        schedule=public["schedule"]["kind"],
+        assignment=None if assignment is None else StoredAssignment.read(assignment),
     )
 
 

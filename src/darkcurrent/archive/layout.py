@@ -16,6 +16,7 @@ from darkcurrent.errors import IntegrityError
 __all__ = [
     "ANALYSIS",
     "ARCHIVE",
+    "ASSIGNMENT",
     "LARGEST_TOTAL",
     "LIMITS",
     "MANIFEST",
@@ -38,6 +39,7 @@ ARCHIVE: Final = "data/archive.json"
 ANALYSIS: Final = "data/analysis.json"
 MANIFEST: Final = "data/frozen/manifest.json"
 PUBLIC: Final = "data/frozen/public.json"
+ASSIGNMENT: Final = "data/frozen/assignment.json"
 TIMESTAMP: Final = {
     "token.tsr": "data/frozen/timestamp/token.tsr",
     "authorities.pem": "data/frozen/timestamp/authorities.pem",
@@ -79,6 +81,7 @@ _REQUIRED: Final[dict[str, int]] = {
 }
 _OPTIONAL: Final[dict[str, int]] = {
     **dict.fromkeys(TIMESTAMP.values(), _MIB),
+    ASSIGNMENT: 256 * _MIB,
     **{texts_file(source): 1024 * _MIB for source in SOURCES},
 }
 LIMITS: Final[Mapping[str, int]] = {**_REQUIRED, **_OPTIONAL}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -10,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from darkcurrent._version import __version__
-from darkcurrent.archive.columns import FORMAT, TABLES, check_allow_list
+from darkcurrent.archive.columns import FORMAT, NAME, TABLES, check_allow_list
 from darkcurrent.archive.containers import write_files
 from darkcurrent.archive.describe import datasheet, readme
 from darkcurrent.archive.layout import (
     ANALYSIS,
     ARCHIVE,
+    ASSIGNMENT,
     MANIFEST,
     PUBLIC,
     SOURCES,
@@ -96,6 +98,7 @@ def pack_files(study: Study, declaration: Declaration) -> dict[str, bytes]:
     files = {
         MANIFEST: (frozen.folder / "manifest.json").read_bytes(),
         PUBLIC: frozen.read(PUBLIC_FILE),
+        **({} if frozen.assignment is None else {ASSIGNMENT: _checked(frozen.assignment)}),
         **{table_file(table): tables.parquet(table) for table in TABLES},
         **{schema_file(table): shipped_schema(table) for table in TABLES},
         **_timestamp(study),
@@ -163,6 +166,20 @@ def _check_study(study: Study, declaration: Declaration) -> None:
             raise UsageError(f"There are no texts called `{source}`: choose of {', '.join(SOURCES)}.")
         if not licence.strip():
             raise UsageError(f"Texts leave only under a licence: say --with-texts {source}=LICENCE.")
+
+
+def _checked(assignment: bytes) -> bytes:
+    """Return the stored assignment, which holds names, codes and numbers only."""
+    waiting = [json.loads(assignment)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str) and not (len(value) <= 200 and re.fullmatch(NAME, value)):
+            raise UsageError(
+                f"frozen/assignment.json holds {ascii(value)[:60]}, which is no name that can leave a study."
+            )
+        if isinstance(value, dict | list):
+            waiting += value.values() if isinstance(value, dict) else value
+    return assignment
 
 
 def _timestamp(study: Study) -> dict[str, bytes]:

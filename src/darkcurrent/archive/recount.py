@@ -17,7 +17,7 @@ __all__ = ["counted"]
 _CALLS: Final = """
 CREATE TABLE calls AS
 SELECT s.configuration, s.criterion, s.item, s.stratum, s.arm, s.null_stratum, s."order", s.slot_a, s.slot_b, s.target,
-       s.step, s.context, concat_ws('/', s.arm, s.step, s.context) AS kind,
+       s.step, s.context, concat_ws('/', s.arm, s.null_stratum, s.step, s.context) AS kind,
        t.value, t.reason, t.served_model, t.prompt_tokens, t.completion_tokens, t.latency_ms,
        coalesce(t.kept, false) AS kept,
        CASE WHEN t.call_id IS NOT NULL THEN 'terminal'

@@ -15,7 +15,15 @@ __all__ = ["REPLAY_ONLY", "check_bounds", "check_counts"]
 
 REPLAY_ONLY: Final[dict[str, set[str]]] = {
     "Analysis": {"tests", "risk", "contrasts"},
-    "CampaignResult": {"latency_ms_median", "reasons", "capture", "stopped", "basis"},
+    "CampaignResult": {
+        "latency_ms_median",
+        "reasons",
+        "capture",
+        "stopped",
+        "basis",
+        "deviations",
+        "timeline",
+    },
     "ContractReading": {"evaluable", "sentence"},
     "CellResult": {"retest"},
     "CloneResult": {"reason"},

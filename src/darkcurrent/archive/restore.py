@@ -12,7 +12,7 @@ import polars as pl
 from darkcurrent.analysis import analyze
 from darkcurrent.archive.columns import TABLES
 from darkcurrent.archive.declaring import declared_of
-from darkcurrent.archive.layout import MANIFEST, PUBLIC, table_file
+from darkcurrent.archive.layout import ASSIGNMENT, MANIFEST, PUBLIC, table_file
 from darkcurrent.archive.words import NOT_HERE
 from darkcurrent.capture import JournalSummary
 from darkcurrent.ledger import SCHEMA, join_ledger
@@ -31,7 +31,7 @@ def analyze_files(files: Mapping[str, bytes]) -> Analysis:
         for item, names in frames["items"].select("id", "nested").iter_rows()
         for name in names.split()
     ]
-    declared = declared_of(public, manifest, parts)
+    declared = declared_of(public, manifest, parts, files.get(ASSIGNMENT))
     schedule, intents, ended = frames["schedule"], frames["intents"], frames["terminals"]
     sent = intents.filter(pl.col("refusals") <= pl.col("retries"))["call_id"]
     ledger = join_ledger(
@@ -69,10 +69,12 @@ def _summary(
     )
 
 
-def _event(at: str, elapsed_ms: int, kind: Any, state: str | None, basis: str | None) -> Event:
-    detail: dict[str, Any] = {}
+def _event(
+    at: str, elapsed_ms: int, kind: Any, state: str | None, machine: int | None, **opened: str | None
+) -> Event:
+    detail: dict[str, Any] = {key: value for key, value in opened.items() if value is not None}
     if state is not None:
         detail = {"state": state, "why": NOT_HERE}
-    elif basis is not None:
-        detail = {"basis": basis}
+    if machine is not None:
+        detail["host"] = str(machine)
     return Event(at=at, elapsed_ms=elapsed_ms, kind=kind, detail=detail)

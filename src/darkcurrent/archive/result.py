@@ -23,6 +23,11 @@ _NO_RESULT: Final = {"software", "title", "commitment"}
 """Keys that are no result: what it was computed with, free text, and who vouches for its beginning."""
 
 
+_ENDED: Final = "ended for good: "
+_ANOTHER_MACHINE: Final = "`host` changed between runs"
+"""How two deviations begin that go on with words that do not leave."""
+
+
 def canonical_result(analysis: Analysis) -> bytes:
     """Return an analysis as RFC 8785 JSON: numbers rounded to `DIGITS`, no versions, no free text.
 
@@ -30,12 +35,25 @@ def canonical_result(analysis: Analysis) -> bytes:
     """
     result = analysis.model_dump(mode="json", by_alias=True, exclude=_NO_RESULT)
     for campaign in result["campaigns"]:
-        why = campaign["stopped"]
-        if why is not None:
-            campaign["stopped"] = NOT_HERE
-            campaign["reasons"] = [NOT_HERE if reason == why else reason for reason in campaign["reasons"]]
-        campaign["served_models"] = sorted({server_word(name) for name in campaign["served_models"]})
+        _without_words(campaign)
     return canonical_json(rounded(result))
+
+
+def _without_words(campaign: dict[str, Any]) -> None:
+    """Put what a journal or a service said in words out of a campaign's result; the original and the replay lose alike."""
+    why = campaign["stopped"]
+    if why is not None:
+        campaign["stopped"] = NOT_HERE
+        campaign["reasons"] = [NOT_HERE if reason == why else reason for reason in campaign["reasons"]]
+    campaign["deviations"] = [_without_names(said) for said in campaign["deviations"]]
+    campaign["identity"] = None
+    campaign["served_models"] = sorted({server_word(name) for name in campaign["served_models"]})
+
+
+def _without_names(deviation: str) -> str:
+    if deviation.startswith(_ENDED):
+        return f"{_ENDED}{NOT_HERE}"
+    return _ANOTHER_MACHINE if deviation.startswith(_ANOTHER_MACHINE) else deviation
 
 
 def rounded(value: Any) -> Any:

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from darkcurrent.archive.columns import FORMAT, TABLES
-from darkcurrent.archive.layout import ANALYSIS, ARCHIVE, MANIFEST, PUBLIC, TIMESTAMP, schema_file, texts_file
+from darkcurrent.archive.layout import (
+    ANALYSIS,
+    ARCHIVE,
+    ASSIGNMENT,
+    MANIFEST,
+    PUBLIC,
+    TIMESTAMP,
+    schema_file,
+    texts_file,
+)
 from darkcurrent.archive.schema import shipped_schema
 from darkcurrent.canonical import canonical_json, digest, digest_bytes
 from darkcurrent.errors import IntegrityError, MissingExtraError, UsageError
@@ -68,6 +77,12 @@ def check_seals(files: Mapping[str, bytes]) -> Seals:
     if listed.get(PUBLIC_FILE) != digest_bytes(files[PUBLIC]):
         raise IntegrityError(
             f"{PUBLIC} is not the file that was frozen: its digest in {MANIFEST} is another one."
+        )
+    if (ASSIGNMENT in files) != ("assignment.json" in listed):
+        raise IntegrityError(f"{ASSIGNMENT} is missing, or is there though nothing of the kind was frozen.")
+    if ASSIGNMENT in files and listed["assignment.json"] != digest_bytes(files[ASSIGNMENT]):
+        raise IntegrityError(
+            f"{ASSIGNMENT} is not the file that was frozen: its digest in {MANIFEST} is another one."
         )
     if public.get("format") != "darkcurrent/public/1":
         raise IntegrityError(f"{PUBLIC}: the format is not darkcurrent/public/1.")

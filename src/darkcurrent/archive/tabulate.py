@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from itertools import count
 from typing import Any, Final
 
 import polars as pl
@@ -148,7 +148,8 @@ def _read_journal(
     if not path.exists():
         return
     intents: dict[str, dict[str, Any]] = {}
-    numbers = _count_up()
+    numbers = count(1)
+    machines: list[str] = []
 
     def visit(row: Row) -> None:
         facts = {"configuration": name, "seq": next(numbers), "at": row.at, "elapsed_ms": row.elapsed_ms}
@@ -183,20 +184,24 @@ def _read_journal(
                     "kind": row.kind,
                     "state": row.detail.get("state"),
                     "basis": row.detail.get("basis"),
+                    **{key: server_word(row.detail.get(key)) for key in ("darkcurrent", "python")},
+                    "machine": _number_of(row.detail.get("host"), machines),
                 }
             )
 
     with open_read_only(path) as connection:
-        _, count, chain = read_rows(connection, path, visit)
+        _, length, chain = read_rows(connection, path, visit)
     rows["intents"] += intents.values()
-    tables.journals[name] = {"rows": count, "chain": chain}
+    tables.journals[name] = {"rows": length, "chain": chain}
 
 
-def _count_up() -> Iterator[int]:
-    number = 0
-    while True:
-        number += 1
-        yield number
+def _number_of(host: str | None, machines: list[str]) -> int | None:
+    """Return the number of a machine, whose name does not leave."""
+    if host is None:
+        return None
+    if host not in machines:
+        machines.append(host)
+    return machines.index(host) + 1
 
 
 def _check_values(table: str, frame: pl.DataFrame, columns: dict[str, Column]) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from darkcurrent.batteries.chat import render_prompt
+from darkcurrent.batteries.columns import answer_in, name_in, name_or, value_in
 from darkcurrent.batteries.edges import null_stratum_of
-from darkcurrent.batteries.rows import read_rows, shown
+from darkcurrent.batteries.rows import read_rows
 from darkcurrent.canonical import digest_text
 from darkcurrent.errors import BatteryError
 from darkcurrent.protocol.batteries import PairsBattery, PairsColumns
@@ -29,7 +30,7 @@ def read_pairs(table: PairsBattery, folder: Path) -> Battery:
     BatteryError
         Where a row cannot be used; names the row and says why.
     """
-    reader = _Reader(table)
+    reader = _Reader(table, folder)
     for number, (where, row) in enumerate(read_rows(folder / table.path)):
         reader.add(number, where, row)
     return Battery(
@@ -41,8 +42,9 @@ def read_pairs(table: PairsBattery, folder: Path) -> Battery:
 
 
 class _Reader:
-    def __init__(self, table: PairsBattery) -> None:
+    def __init__(self, table: PairsBattery, folder: Path) -> None:
         self.table = table
+        self.folder = folder
         self.columns = table.columns
         self.items: list[Item] = []
         self.comparisons: list[Comparison] = []
@@ -52,16 +54,16 @@ class _Reader:
 
     def add(self, number: int, where: str, row: dict[str, Any]) -> None:
         columns = self.columns
-        item_id = f"row-{number:05d}" if columns.id == "@row" else _name(row, columns.id, where, "id")
+        item_id = f"row-{number:05d}" if columns.id == "@row" else name_in(row, columns.id, where, "id")
         if item_id in self.seen:
             raise BatteryError(
                 f"{where} has the id `{item_id}` of {self.seen[item_id]}: give each row its own id."
             )
         self.seen[item_id] = where
-        stratum = _name_or(row, columns.stratum, where, "stratum", "all")
-        cluster = _name_or(row, columns.cluster, where, "cluster", item_id)
+        stratum = name_or(row, columns.stratum, where, "stratum", "all")
+        cluster = name_or(row, columns.cluster, where, "cluster", item_id)
         chosen, rejected, tied = self._sides(row, where)
-        prompt = render_prompt(_value(row, columns.prompt, where, "prompt"), where)
+        prompt = render_prompt(value_in(row, columns.prompt, where, "prompt"), where)
         roles = (
             {"chosen": chosen, "rejected": rejected}
             if "signal" in self.table.arms and not tied
@@ -99,15 +101,15 @@ class _Reader:
         columns: PairsColumns = self.columns
         if columns.label is None or columns.first is None or columns.second is None:
             return (
-                _answer(row, columns.chosen, where, "chosen"),
-                _answer(row, columns.rejected, where, "rejected"),
+                answer_in(row, columns.chosen, where, "chosen"),
+                answer_in(row, columns.rejected, where, "rejected"),
                 False,
             )
         first, second = (
-            _answer(row, columns.first, where, "first"),
-            _answer(row, columns.second, where, "second"),
+            answer_in(row, columns.first, where, "first"),
+            answer_in(row, columns.second, where, "second"),
         )
-        label = _value(row, columns.label, where, "label")
+        label = value_in(row, columns.label, where, "label")
         key = label if isinstance(label, str) else json.dumps(label, default=str)
         better = columns.labels.get(key)
         if better is None:
@@ -123,46 +125,6 @@ class _Reader:
         return key
 
     def _refuse(self, where: str, stratum: str, reason: str) -> None:
-        self.refusals.append(Refusal(where=where, stratum=stratum, arm="signal", reason=reason))
-
-
-def _value(row: dict[str, Any], column: str, where: str, key: str) -> Any:
-    if column not in row:
-        known = ", ".join(f"`{name}`" for name in row)
-        raise BatteryError(
-            f"{where} has no column `{column}` (its columns are {known}): name the right one as `{key}` in `[battery.columns]`."
-        )
-    return row[column]
-
-
-def _name(row: dict[str, Any], column: str, where: str, key: str) -> str:
-    value = _value(row, column, where, key)
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise BatteryError(f"{where}: `{column}` is {shown(value)}: give a text or a whole number.")
-    if isinstance(value, str) and not _is_unicode(value):
-        raise BatteryError(
-            f"{where}: `{column}` is {shown(value)}, which holds a lone surrogate: names need valid Unicode (texts do not)."
-        )
-    return str(value)
-
-
-def _name_or(row: dict[str, Any], column: str | None, where: str, key: str, default: str) -> str:
-    """Return the name in a column; where the protocol maps none, that in the column `key` or else a default."""
-    if column is None and row.get(key) in (None, ""):
-        return default
-    return _name(row, column or key, where, key)
-
-
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _answer(row: dict[str, Any], column: str, where: str, key: str) -> str:
-    value = _value(row, column, where, key)
-    if isinstance(value, list):
-        if not value:
-            raise BatteryError(f"{where}: `{column}` is an empty list: give at least one text.")
-        value = value[0]
-    if not isinstance(value, str):
-        raise BatteryError(f"{where}: `{column}` is {shown(value)}, not a text: correct the row.")
-    return value
+        # Relative, so that a study has the same digest wherever its folder lies.
+        within = where.removeprefix(f"{self.folder}/")
+        self.refusals.append(Refusal(where=within, stratum=stratum, arm="signal", reason=reason))

@@ -5,9 +5,10 @@ from darkcurrent.capture.lock import is_running, journal_path
 from darkcurrent.capture.reading import JournalSummary, read_journal
 from darkcurrent.capture.rows import Row
 from darkcurrent.capture.run import check_identity, close_campaign, run_campaign, summary_of
-from darkcurrent.capture.state import CampaignState, Progress, campaign_state, reads_invalid
+from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
 
 __all__ = [
+    "OPEN",
     "CampaignState",
     "Glance",
     "JournalSummary",

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from darkcurrent.canonical import canonical_json, digest_bytes
 from darkcurrent.capture.reading import JournalSummary, cannot, check_header, read_rows
-from darkcurrent.capture.rows import FORMAT, INSERTIONS, TABLE_OF, Row, link, schema, to_columns
+from darkcurrent.capture.rows import FORMAT, INSERTIONS, TABLE_OF, TABLES, Row, link, schema, to_columns
 from darkcurrent.errors import CaptureError, DarkcurrentError, IntegrityError
 
 __all__ = ["Journal"]
@@ -109,6 +109,47 @@ class Journal:
         self._seq, self._chain = seq, chain
         for row in rows:
             self.summary.add(row)
+
+    def rebuild(self, fill: Callable[[Callable[[Row], None]], None]) -> None:
+        """Write the whole journal anew, in one transaction: only for one that is derived from the journals of shards.
+
+        Parameters
+        ----------
+        fill : callable
+            Is given what writes a row, and calls it for each; where it raises, the journal stays as it was.
+
+        Raises
+        ------
+        CaptureError, IntegrityError
+            As `commit`.
+        """
+        summary = JournalSummary(self.summary.header)
+        seq, chain = 0, ""
+
+        def write(row: Row) -> None:
+            nonlocal seq, chain
+            seq += 1
+            chain = self._append(row, seq, chain)
+            summary.add(row)
+
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            content, chain = self._connection.execute("SELECT content, chain FROM header").fetchone()
+            # Another file in its place would meet the write-ahead log of this one. Tables are dropped before those
+            # that they refer to.
+            for table in (*reversed(TABLES), "header"):
+                self._connection.execute(f"DROP TABLE {table}")
+            for statement in schema():
+                self._connection.execute(statement)
+            self._connection.execute("INSERT INTO header VALUES (?, ?)", (content, chain))
+            fill(write)
+            self._connection.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            raise cannot("written", self._path, error) from error
+        finally:
+            if self._connection.in_transaction:
+                self._connection.rollback()
+        self.summary, self._seq, self._chain = summary, seq, chain
 
     def _append(self, row: Row, seq: int, chain: str) -> str:
         table = TABLE_OF[type(row)]

@@ -91,6 +91,11 @@ class JournalSummary:
         """What ended the campaign for good, where something did."""
         return next((event for event in self.events if event.kind == "stopped"), None)
 
+    @property
+    def handed_out(self) -> list[Event]:
+        """When a shard of the campaign was given to a node of a cluster, and which."""
+        return [event for event in self.events if event.kind == "handed-out"]
+
     def add(self, row: Row) -> None:
         """Count one more row."""
         self.elapsed_ms = max(self.elapsed_ms, row.elapsed_ms)

@@ -27,9 +27,18 @@ from darkcurrent.judges.base import Judge, RequestFailed
 from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.records import Event, Terminal
+from darkcurrent.schedules import Shard, divide
 from darkcurrent.verdicts import contract_of
 
-__all__ = ["check_identity", "close_campaign", "run_campaign", "summary_of"]
+__all__ = [
+    "capture_locked",
+    "check_identity",
+    "close_campaign",
+    "differing_facts",
+    "header_of",
+    "run_campaign",
+    "summary_of",
+]
 
 
 def summary_of(study: Path, configuration: str) -> JournalSummary | None:
@@ -87,71 +96,99 @@ def run_campaign(
     KeyboardInterrupt
         After Ctrl-C, once what was in flight has been written down.
     """
-    calls = frozen.schedule(configuration.name)
+    with only_writer(study, configuration.name):
+        return capture_locked(study, frozen, configuration, on_progress, function=function)
+
+
+def capture_locked(
+    study: Path,
+    frozen: Frozen,
+    configuration: Configuration,
+    on_progress: Callable[[Progress], None],
+    shard: Shard | None = None,
+    function: Callable[..., Any] | None = None,
+) -> CampaignState:
+    """Do what `run_campaign` does, for who holds the campaign's lock already.
+
+    Parameters
+    ----------
+    shard : Shard or None
+        The part of the campaign that is meant; None is the whole of it, here.
+    function : callable, optional
+        See `run_campaign`.
+    """
+    calls = whole = frozen.schedule(configuration.name)
+    if shard is not None:
+        calls = divide(whole, shard.of, frozen.protocol.schedule.kind)[shard]
     path = journal_path(study, configuration.name)
     contract = contract_of(configuration)
-    with only_writer(study, configuration.name):
-        invalid = 0
-        witness = Witness.of(configuration)
+    invalid = 0
+    witness = Witness.of(configuration)
 
-        def visit(row: Row) -> None:
-            nonlocal invalid
-            if isinstance(row, Terminal):
-                invalid += reads_invalid(row, contract)
-                witness.remember(row)
+    def visit(row: Row) -> None:
+        nonlocal invalid
+        if isinstance(row, Terminal):
+            invalid += reads_invalid(row, contract)
+            witness.remember(row)
 
-        header = _header(frozen, configuration)
-        # The journal is opened for writing only with an opened backend: a service that is down leaves no trace.
-        before = read_journal(path, visit) if path.exists() else None
-        if before is not None:
-            check_header(path, before.header, header)
-        state = campaign_state(before, len(calls))
-        if state not in OPEN:
-            return state
-        check_artifacts(configuration, frozen.configurations[configuration.name]["artifacts"], study)
-        table = frozen.protocol.capture
-        judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness, function)
+    header = header_of(frozen, configuration, shard)
+    # The journal is opened for writing only with an opened backend: a service that is down leaves no trace.
+    before = read_journal(path, visit) if path.exists() else None
+    if before is not None:
+        check_header(path, before.header, header)
+    state = campaign_state(before, len(calls))
+    if state not in OPEN:
+        return state
+    if before is not None and before.handed_out:
+        raise UsageError(
+            f"configuration `{configuration.name}` was handed out to a cluster: go on with "
+            f"`darkcurrent run {study} --executor ray`, or end it with `darkcurrent close {study}`."
+        )
+    check_artifacts(configuration, frozen.configurations[configuration.name]["artifacts"], study)
+    table = frozen.protocol.capture
+    judge = open_judge(configuration, study, table.in_flight, table.max_reply_bytes, witness, function)
 
-        async def capture() -> CampaignState:
-            async with judge:
-                try:
-                    who = await judge.identify()
-                except RequestFailed as error:
-                    error.args = (
-                        f"configuration `{configuration.name}` cannot be reached ({error.detail}): nothing was sent.",
-                    )
-                    raise
-                check_identity(configuration, who)
-                journal = Journal.open(path, header)
-                try:
-                    _same_service(configuration, journal.summary.events, who)
-                    campaign = Campaign(
-                        calls,
-                        frozen.texts,
-                        judge,
-                        journal,
-                        table,
-                        served_names(configuration),
-                        lambda terminal: reads_invalid(terminal, contract),
-                        frozen.protocol.gates.invalid_ceiling,
-                        invalid,
-                        on_progress,
-                        frozen.protocol.schedule.seed,
-                        _budget(frozen, configuration),
-                    )
-                    with _pausing(campaign) as interrupted:
-                        state = await campaign.run(_opened(who))
-                    if campaign.stopped is None and (changed := await _changed_meanwhile(judge, who)):
-                        why = f"{_said_of(changed)} changed while the campaign ran: not all answers are the same judge's"
-                        campaign.stop("PARTIAL_HOLD_MODEL", why)
-                        state = campaign_state(journal.summary, len(calls))
-                    if interrupted():
-                        raise KeyboardInterrupt
-                    return state
-                finally:
-                    journal.close()
+    async def capture() -> CampaignState:
+        async with judge:
+            try:
+                who = await judge.identify()
+            except RequestFailed as error:
+                error.args = (
+                    f"configuration `{configuration.name}` cannot be reached ({error.detail}): nothing was sent.",
+                )
+                raise
+            check_identity(configuration, who)
+            journal = Journal.open(path, header)
+            try:
+                _same_service(configuration, journal.summary.events, who)
+                campaign = Campaign(
+                    calls,
+                    frozen.texts,
+                    judge,
+                    journal,
+                    table,
+                    served_names(configuration),
+                    lambda terminal: reads_invalid(terminal, contract),
+                    # What is allowed is a share of the whole campaign, whichever part of it this is.
+                    frozen.protocol.gates.invalid_ceiling * len(whole) / len(calls),
+                    invalid,
+                    on_progress,
+                    frozen.protocol.schedule.seed,
+                    _budget(frozen, configuration, len(calls) / len(whole)),
+                )
+                with _pausing(campaign) as interrupted:
+                    state = await campaign.run(_opened(who, shard))
+                if campaign.stopped is None and (changed := await _changed_meanwhile(judge, who)):
+                    why = f"{_said_of(changed)} changed while the campaign ran: not all answers are the same judge's"
+                    campaign.stop("PARTIAL_HOLD_MODEL", why)
+                    state = campaign_state(journal.summary, len(calls))
+                if interrupted():
+                    raise KeyboardInterrupt
+                return state
+            finally:
+                journal.close()
 
-        return asyncio.run(capture())
+    return asyncio.run(capture())
 
 
 def close_campaign(study: Path, frozen: Frozen, configuration: Configuration, reason: str) -> CampaignState:
@@ -183,7 +220,7 @@ def close_campaign(study: Path, frozen: Frozen, configuration: Configuration, re
     path = journal_path(study, configuration.name)
     with (
         only_writer(study, configuration.name),
-        closing(Journal.open(path, _header(frozen, configuration))) as journal,
+        closing(Journal.open(path, header_of(frozen, configuration))) as journal,
     ):
         scheduled = len(frozen.schedule(configuration.name))
         if campaign_state(journal.summary, scheduled) in OPEN:
@@ -194,26 +231,36 @@ def close_campaign(study: Path, frozen: Frozen, configuration: Configuration, re
         return campaign_state(journal.summary, scheduled)
 
 
-def _header(frozen: Frozen, configuration: Configuration) -> dict[str, str]:
-    return {
+def header_of(frozen: Frozen, configuration: Configuration, shard: Shard | None = None) -> dict[str, Any]:
+    """Return what the journal of a campaign, or of a shard of it, belongs to."""
+    whole = {
         "study": frozen.study_digest,
         "configuration": configuration.name,
         "identity": frozen.configurations[configuration.name]["digest"],
     }
+    return whole if shard is None else {**whole, "shard": shard.number, "shards": shard.of}
 
 
-def _budget(frozen: Frozen, configuration: Configuration) -> Budget | None:
-    """Return the ceilings of a campaign; None where none is declared, or there are no tokens to count."""
+def _budget(frozen: Frozen, configuration: Configuration, share: float) -> Budget | None:
+    """Return the ceilings of a share of a campaign; None where none is declared, or there are no tokens to count."""
     table = frozen.protocol.capture
     if (table.max_tokens is None and table.max_cost is None) or not isinstance(
         configuration, HttpConfiguration
     ):
         return None
-    return Budget(table, table.prices.get(configuration.name), configuration.decoder.max_tokens)
+    divided = table.model_copy(
+        update={
+            "max_tokens": None if table.max_tokens is None else int(table.max_tokens * share),
+            "max_cost": None if table.max_cost is None else table.max_cost * share,
+        }
+    )
+    return Budget(divided, table.prices.get(configuration.name), configuration.decoder.max_tokens)
 
 
-def _opened(identity: Identity) -> dict[str, object]:
+def _opened(identity: Identity, shard: Shard | None) -> dict[str, object]:
+    part = {} if shard is None else {"shard": shard.number, "shards": shard.of}
     return {
+        **part,
         "pid": os.getpid(),
         "host": platform.node(),
         "darkcurrent": __version__,
@@ -226,7 +273,7 @@ def _opened(identity: Identity) -> dict[str, object]:
 def _same_service(configuration: Configuration, events: list[Event], identity: Identity) -> None:
     """Compare who answers with who answered when the campaign began."""
     first = next((event.detail["identity"] for event in events if event.kind == "opened"), None)
-    changed = [] if first is None else _changes(first, identity.facts)
+    changed = [] if first is None else differing_facts(first, identity.facts)
     if changed:
         raise ModelMismatchError(
             f"configuration `{configuration.name}`: {_said_of(changed)} changed since the campaign began: "
@@ -242,14 +289,13 @@ async def _changed_meanwhile(judge: Judge, before: Identity) -> list[str]:
         return []
     except ModelMismatchError:
         return ["model_path"]
-    return _changes(before.facts, after.facts)
+    return differing_facts(before.facts, after.facts)
 
 
-def _changes(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+def differing_facts(first: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """Return what differs in what two runs were told of the judge that answered."""
     # The list of served models may grow; that the declared one is in it is checked on its own.
-    return sorted(
-        key for key in (before.keys() | after.keys()) - {"served"} if before.get(key) != after.get(key)
-    )
+    return sorted(key for key in (first.keys() | now.keys()) - {"served"} if first.get(key) != now.get(key))
 
 
 def _said_of(changed: list[str]) -> str:
@@ -258,7 +304,7 @@ def _said_of(changed: list[str]) -> str:
 
 @contextmanager
 def _pausing(campaign: Campaign) -> Iterator[Callable[[], bool]]:
-    """Make the first Ctrl-C drain what is in flight and a second one stop at once.
+    """Make the first Ctrl-C (on a node: that the driver cancels) drain what is in flight, and a second one stop at once.
 
     A request to end and a closed terminal mean the same: what is in flight would be lost for good otherwise, and
     the campaign HOLD.

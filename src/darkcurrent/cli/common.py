@@ -14,14 +14,11 @@ import typer
 from darkcurrent.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
-    from darkcurrent.capture import Progress
     from darkcurrent.study import Study
 
-__all__ = ["Folder", "Json", "console", "only_talk", "print_json", "progress", "say", "study_of"]
+__all__ = ["Folder", "Json", "console", "only_talk", "print_json", "say", "study_of"]
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -57,33 +54,3 @@ def only_talk() -> Iterator[None]:
     """Send what a person's own judge prints to stderr: stdout is for data."""
     with redirect_stdout(sys.stderr):
         yield
-
-
-@contextmanager
-def progress(name: str) -> Iterator[Callable[[Progress], None]]:
-    """Show a bar on a terminal and nothing elsewhere: done / total, invalid so far, calls per second, time left."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    talk = Console(stderr=True)
-    if not talk.is_terminal:
-        yield lambda state: None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TextColumn("invalid {task.fields[invalid]}"),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=talk, transient=True) as bar:
-        task = bar.add_task(name, total=None, invalid=0, rate="")
-
-        def show(state: Progress) -> None:
-            speed = bar.tasks[0].speed
-            rate = f"{speed:.1f} calls/s" if speed else ""
-            bar.update(task, total=state.total, completed=state.done, invalid=state.invalid, rate=rate)
-
-        yield show

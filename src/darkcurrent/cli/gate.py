@@ -2,29 +2,54 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated, Literal
+
 import typer
 
-from darkcurrent.cli.common import Folder, Json, print_json, say, study_of
+from darkcurrent.cli.common import Folder, Json, say, study_of
+from darkcurrent.errors import UsageError
 
 __all__ = ["command"]
 
-_MISSED = 3
-_HELD = 4
 
+def command(
+    folder: Folder,
+    form: Annotated[
+        Literal["text", "junit", "github", "json"] | None,
+        typer.Option(
+            "--format", help="One line per cell (text), JUnit's XML, GitHub's annotations, or JSON."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Where to write it instead of stdout."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Exit 0 where every cell passes both gates, 3 where one is missed, 4 where a cell is HOLD, NOT GRADED or STALE.
 
-def command(folder: Folder, as_json: Json = False) -> None:
-    """Exit 0 where every gate of every cell passes, 3 where one is missed, 4 where a cell is HOLD or NOT GRADED."""
-    analysis = study_of(folder).analyze()
-    joints = {f"{cell.configuration} / {cell.criterion}": cell.joint for cell in analysis.cells}
-    if as_json:
-        print_json(joints)
+    A cell is STALE where its judge is no longer the one that was audited: the protocol, a rubric, a source or a model
+    file is another one now.
+    """
+    from darkcurrent.freshness import freshness
+    from darkcurrent.reports.gates import FORMATS, cell_gates, exit_code, with_changes
+
+    if as_json and form not in (None, "json"):
+        raise UsageError(f"--json and --format {form} exclude each other: give one.")
+    study = study_of(folder)
+    analysis = study.analyze()
+    fresh = freshness(study)
+    gates = with_changes(cell_gates(analysis), fresh.changed)
+    text = FORMATS["json" if as_json else form or "text"](analysis.study, gates)
+    if output is None:
+        typer.echo(text, nl=False)
     else:
-        for name, joint in joints.items():
-            typer.echo(f"{name}: {joint}")
-        if analysis.state == "NOT GRADED":
-            for reason in dict.fromkeys(reason for one in analysis.campaigns for reason in one.reasons):
-                say(f"Not graded: {reason}.")
-    if {"HOLD", "NOT GRADED"} & set(joints.values()):
-        raise typer.Exit(_HELD)
-    if set(joints.values()) != {"both gates pass"}:
-        raise typer.Exit(_MISSED)
+        try:
+            output.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise UsageError(f"{output} cannot be written ({error.strerror}): name another file.") from error
+    for name, what in fresh.unchecked.items():
+        say(f"{name}: {'; '.join(what)}.")
+    if code := exit_code(gates):
+        raise typer.Exit(code)

@@ -11,12 +11,14 @@ from darkcurrent._version import __version__
 from darkcurrent.cli import (
     analyze,
     archive,
+    battery,
     close,
     doctor,
     freeze,
     gate,
     import_,
     init,
+    label,
     quickstart,
     replay,
     report,
@@ -47,6 +49,9 @@ _COMMANDS = (
 
 for _command in _COMMANDS:
     app.command(name=_command.__name__.rpartition(".")[2].rstrip("_"))(_command.command)
+
+for _group in (battery, label):
+    app.add_typer(_group.app, name=_group.__name__.rpartition(".")[2])
 
 
 def _show_version(value: bool) -> None:

@@ -26,7 +26,7 @@ def command(
     if output == Path("-"):
         from darkcurrent.reports import html_report
 
-        typer.echo(html_report(analysis), nl=False)
+        typer.echo(html_report(analysis, study.provenance(analysis)), nl=False)
         return
     html, markdown = study.report(analysis, output)
     if as_json:

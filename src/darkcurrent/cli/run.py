@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from darkcurrent.cli.common import Folder, Json, only_talk, print_json, progress, say, study_of
-from darkcurrent.errors import CaptureError
+from darkcurrent.cli.common import Folder, Json, only_talk, print_json, say, study_of
+from darkcurrent.errors import CaptureError, DarkcurrentError, UsageError
 from darkcurrent.printable import printable
 
 if TYPE_CHECKING:
     from darkcurrent.capture import Glance
 
-__all__ = ["command", "run_all"]
+__all__ = ["command", "run_all", "run_all_on_cluster"]
 
 _STOPPED = {"PARTIAL_HOLD_TRANSPORT", "PARTIAL_HOLD_MODEL", "PARTIAL_HOLD_DEADLINE"}
 _OVER = {"COMPLETE", "HELD_EARLY", *_STOPPED}
@@ -30,6 +30,7 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
     tuple
         The states by name, and the first error that kept a campaign from ending.
     """
+    from darkcurrent.auditing.progress import progress
     from darkcurrent.capture import glance
 
     study = study_of(folder)
@@ -91,16 +92,68 @@ def _tell_ambiguous(name: str, count: int) -> None:
         )
 
 
+def run_all_on_cluster(
+    folder: Path, address: str, names: list[str] | None = None
+) -> tuple[dict[str, str], DarkcurrentError | None]:
+    """Capture what is missing of each configuration on the nodes of a Ray cluster, all at the same time.
+
+    Returns
+    -------
+    tuple
+        As `run_all`.
+    """
+    from darkcurrent.auditing.progress import progress
+    from darkcurrent.capture import glance
+
+    study = study_of(folder)
+    if study.protocol_was_edited():
+        say(f"note: {study.protocol_path} was edited after freezing; the frozen protocol counts.")
+    declared = [each.name for each in study.frozen.protocol.configuration]
+    configurations = [study.configuration(name) for name in dict.fromkeys(names or declared)]
+    from darkcurrent.executors.driver import run_on_cluster
+    from darkcurrent.executors.ray import RayExecutor
+
+    with RayExecutor(address) as cluster:
+        try:
+            with progress("cluster") as show:
+                states, error = run_on_cluster(folder, study.frozen, configurations, cluster, say, show)
+        except KeyboardInterrupt:
+            say(f"Interrupted. To go on: darkcurrent run {folder} --executor ray --address {address}")
+            raise
+    for each in configurations:
+        _tell(each.name, glance(folder, study.frozen, each.name))
+    return dict(states), error
+
+
 def command(
     folder: Folder,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="NAME", help="Only this configuration; may be repeated."),
     ] = None,
+    executor: Annotated[
+        Literal["local", "ray"],
+        typer.Option(
+            "--executor", help="Where the calls are sent from: this machine, or the nodes of a Ray cluster."
+        ),
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address", metavar="HOST:PORT", help="Of the Ray cluster; without it, the one of this machine."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Ask what is scheduled, each call once; goes on where it stopped."""
-    states, error = run_all(folder, only)
+    states: dict[str, str]
+    error: DarkcurrentError | None
+    if executor == "ray":
+        states, error = run_all_on_cluster(folder, address or "auto", only)
+    elif address is not None:
+        raise UsageError("--address is that of a cluster: give it with --executor ray.")
+    else:
+        states, error = run_all(folder, only)
     if as_json:
         print_json(states)
     if error is not None:

@@ -36,7 +36,7 @@ __all__ = [
     "freeze_configuration",
     "local_artifacts",
     "open_judge",
-    "request_builder",
+    "request_writer",
     "served_names",
 ]
 
@@ -84,6 +84,24 @@ def open_judge(
     return FunctionJudge(configuration, folder, function)
 
 
+def request_writer(configuration: Configuration, folder: Path) -> Judge:
+    """Return a judge that writes requests and is never opened: it needs no key.
+
+    Raises
+    ------
+    ProtocolError, MissingExtraError
+        As `open_judge`.
+    """
+    if isinstance(configuration, HttpConfiguration):
+        return _http_judge(configuration, folder, None, 1, 1, Witness())
+    return open_judge(configuration, folder, function=_nobody)
+
+
+def _nobody(**texts: str) -> str:
+    """Stand in for a callable that is not asked."""
+    raise AssertionError("a request is written, and nobody is asked")
+
+
 def _http_judge(
     configuration: Any, folder: Path, key: str | None, in_flight: int, max_bytes: int, witness: Witness
 ) -> HttpJudge[Any]:
@@ -112,18 +130,6 @@ def _http_judge(
         ca_file=None if configuration.ca_file is None else folder / configuration.ca_file,
     )
     return kind(configuration, transport, witness, _model_path(configuration, folder))
-
-
-def request_builder(configuration: Configuration, folder: Path) -> Callable[..., bytes]:
-    """Return what builds the exact bytes of a request out of its texts; it needs no key and asks no server."""
-    if isinstance(configuration, HttpConfiguration):
-        return _http_judge(configuration, folder, None, 1, 1, Witness()).request_bytes
-    return open_judge(configuration, folder, function=_nobody).request_bytes
-
-
-def _nobody(**texts: str) -> str:
-    """Stand in for a judge that is not asked."""
-    raise AssertionError("a request is built, and nobody is asked")
 
 
 def served_names(configuration: Configuration) -> tuple[str, ...]:
@@ -192,7 +198,7 @@ def freeze_configuration(configuration: Configuration, folder: Path) -> dict[str
         Where it declares what its backend cannot send, or names what does not exist.
     """
     if isinstance(configuration, HttpConfiguration):
-        request_builder(configuration, folder)("", "", "", "")
+        request_writer(configuration, folder).request_bytes("", "", "", "")
     declared = configuration.model_dump(mode="json")
     frozen = {
         "declared": declared,

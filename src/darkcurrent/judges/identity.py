@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol
 
 from darkcurrent.canonical import digest
-from darkcurrent.judges.base import Reply
 from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 
 __all__ = ["Witness", "artifact_digest", "gateway_of"]
@@ -90,7 +89,7 @@ class Witness:
         if self._first is None and made.served_model is not None:
             self._first = _marks(made)
 
-    def objection(self, reply: Reply) -> str | None:
+    def objection(self, reply: _Made) -> str | None:
         """Return why a reply is not from the judge that made the first one; None where nothing says so."""
         if not self._constant or reply.served_model is None:
             return None

@@ -6,6 +6,8 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from darkcurrent.protocol.battery_base import BatteryBase
+from darkcurrent.protocol.outside import EquivalenceBattery, RewardBench2Battery, StudyBattery
 from darkcurrent.records import ArmName, Record
 
 __all__ = [
@@ -21,27 +23,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T", bound="BatteryBase")
-
-
-class BatteryBase(Record):
-    """Keys that every battery source has.
-
-    Attributes
-    ----------
-    arms : tuple of ArmName
-        What is shown of each item.
-    edge_controls : int
-        How many items are also shown with two empty and with two white-space candidates, per edge stratum.
-    """
-
-    arms: Annotated[tuple[ArmName, ...], Field(min_length=1)]
-    edge_controls: Annotated[int, Field(ge=0)] = 0
-
-    @model_validator(mode="after")
-    def _arms_are_named_once(self) -> Self:
-        if len(set(self.arms)) < len(self.arms):
-            raise ValueError("`arms` names an arm twice: each item would be asked the same thing twice")
-        return self
 
 
 class PairsColumns(Record):
@@ -174,6 +155,13 @@ def _without_edge_controls(table: _T, instead: str) -> _T:
 
 
 BatteryTable = Annotated[
-    PairsBattery | FiniteCodeBattery | ContextBattery | ControlsBattery | LadderBattery,
+    PairsBattery
+    | FiniteCodeBattery
+    | ContextBattery
+    | ControlsBattery
+    | LadderBattery
+    | RewardBench2Battery
+    | StudyBattery
+    | EquivalenceBattery,
     Field(discriminator="source"),
 ]

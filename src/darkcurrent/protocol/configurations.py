@@ -295,6 +295,7 @@ class VllmRawConfiguration(VllmBase):
 class FunctionConfiguration(ConfigurationBase):
     """`backend = "function"`: a Python callable `module:name` that takes `(prompt, a, b)` and returns a reply.
 
+    A battery that shows a third candidate hands it on as `c`, where there is one.
     The module is looked for in the study's folder first. The default contract is `label`: the callable returns
     the bare label `A`, `B` or `tie`.
     """

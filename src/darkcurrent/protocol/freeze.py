@@ -97,6 +97,11 @@ class Frozen:
         view: dict[str, Any] = json.loads(self.read(PUBLIC_FILE))
         return view
 
+    @property
+    def assignment(self) -> bytes | None:
+        """What the schedule drew at random, as it was stored; None where it stored nothing."""
+        return self.read("assignment.json") if "assignment.json" in self.digests else None
+
     def receipt(self, name: str) -> Any:
         """Return a receipt that a battery source wrote, or None."""
         file = f"receipts/{name}.json"
@@ -110,8 +115,11 @@ def freeze(
     battery: Battery,
     configurations: dict[str, dict[str, Any]],
     schedules: dict[str, tuple[Call, ...]],
+    assignment: Record | None = None,
 ) -> str:
     """Write `folder` (a study's `frozen/`) and return the study digest.
+
+    `assignment` is what the schedule drew at random, where that is kept for randomization tests.
 
     Raises
     ------
@@ -135,8 +143,13 @@ def freeze(
             [{"sha256": key, "text": battery.texts[key]} for key in sorted(battery.texts)]
         ),
     }
-    for name, receipt in battery.receipts.items():
+    receipts = dict(battery.receipts)
+    if battery.instruction:  # a later study of these items needs it apart from the rubrics
+        receipts["instruction"] = battery.instruction
+    for name, receipt in receipts.items():
         files[f"receipts/{name}.json"] = canonical_json(receipt)
+    if assignment is not None:
+        files["assignment.json"] = canonical_json(assignment.model_dump(mode="json"))
     for name, calls in schedules.items():
         files[f"schedule/{name}.jsonl"] = dump_lines([call.model_dump(mode="json") for call in calls])
     table = {name: {"bytes": len(data), "sha256": digest_bytes(data)} for name, data in sorted(files.items())}

@@ -13,7 +13,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from darkcurrent.errors import ProtocolError
-from darkcurrent.protocol.batteries import FiniteCodeBattery, PairsBattery
+from darkcurrent.protocol.batteries import (
+    ContextBattery,
+    ControlsBattery,
+    FiniteCodeBattery,
+    LadderBattery,
+    PairsBattery,
+)
 from darkcurrent.protocol.configurations import (
     AnthropicConfiguration,
     CallableConfiguration,
@@ -30,12 +36,19 @@ from darkcurrent.protocol.configurations import (
 )
 from darkcurrent.protocol.lines import line_of
 from darkcurrent.protocol.model import Protocol
+from darkcurrent.protocol.outside import EquivalenceBattery, RewardBench2Battery, StudyBattery
 
 __all__ = ["load_protocol", "parse_protocol"]
 
 _UNIONS: dict[tuple[str, str], type[BaseModel]] = {
     ("battery", "pairs"): PairsBattery,
     ("battery", "finite-code"): FiniteCodeBattery,
+    ("battery", "context"): ContextBattery,
+    ("battery", "controls"): ControlsBattery,
+    ("battery", "ladder"): LadderBattery,
+    ("battery", "rewardbench2"): RewardBench2Battery,
+    ("battery", "study"): StudyBattery,
+    ("battery", "equivalence"): EquivalenceBattery,
     ("configuration", "openai-chat"): OpenAIChatConfiguration,
     ("configuration", "openai-completions"): OpenAICompletionsConfiguration,
     ("configuration", "anthropic"): AnthropicConfiguration,
@@ -58,6 +71,8 @@ _FORMS = {
     "base_url": "must be an address that begins with http:// or https:// and has no user, query or fragment",
     "api_key_env": "must be the name of an environment variable; the key itself never stands in a protocol",
     "callable": "must have the form `module:name`",
+    "revision": "must be a full commit of the data set: 40 digits in lower-case hex",
+    "dataset": "must have the form `owner/name`",
 }
 """What a string must look like, by its key; names of criteria are keys themselves and have the form of `name`."""
 
@@ -145,6 +160,8 @@ def _explain(error: ErrorDetails, text: str, name: str) -> str:
         # The value is not shown: somebody may have put a key there.
         return f"{where} {_FORMS.get(str(path[-1]), _FORMS['name'])}."
     if kind == "too_short":
+        if context["actual_length"]:
+            return f"{where} has {context['actual_length']}: give at least {context['min_length']}."
         return f"{where} is empty: give at least one."
     message = error["msg"].removeprefix("Value error, ")
     shown = error["input"]

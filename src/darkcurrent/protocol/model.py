@@ -47,9 +47,19 @@ class Criterion(Record):
 
 
 class ScheduleTable(Record):
-    """`[schedule]`: in which order the calls are made."""
+    """`[schedule]`: in which order the calls are made.
 
-    kind: Literal["hash"] = "hash"
+    Attributes
+    ----------
+    kind : str
+        `hash`: by their hashes. `shuffle`: one random permutation. `crossover`: cohorts over temporal blocks, the
+        sequences of criterion and order drawn at random. `carryover`: Williams squares over all exposures of an item.
+        Only the last two store an assignment that randomization tests draw again.
+    seed : int
+        Of every draw.
+    """
+
+    kind: Literal["hash", "shuffle", "crossover", "carryover"] = "hash"
     seed: Seed
 
 
@@ -85,6 +95,9 @@ class CaptureTable(Record):
         The same for the cost, by `prices`.
     prices : dict
         Configuration name to what its tokens cost.
+    shards : int
+        Into how many parts the schedule is divided that nodes of a cluster may send at the same time. `in_flight`
+        and `deadline_minutes` are those of each part then.
     """
 
     in_flight: Annotated[int, Field(ge=1, le=1024)] = 1
@@ -96,6 +109,7 @@ class CaptureTable(Record):
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     max_cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     prices: dict[Name, Price] = Field(default_factory=dict)
+    shards: Annotated[int, Field(ge=1, le=1024)] = 1
 
 
 class GatesTable(Record):

@@ -1,7 +1,21 @@
-"""An analysis as people read it: in the terminal, as Markdown, as one HTML page. All show the same tables."""
+"""An analysis as people read it: in the terminal, as Markdown, as one HTML page. All show the same tables.
 
+The tables of the paper are shown too; `csv_tables` gives every table as CSV.
+"""
+
+from darkcurrent.reports.csv_files import csv_tables
 from darkcurrent.reports.html import html_report
 from darkcurrent.reports.markdown import markdown_report
-from darkcurrent.reports.terminal import terminal_report
+from darkcurrent.reports.provenance import Provenance, provenance_of_frozen, provenance_of_imported
+from darkcurrent.reports.terminal import print_paper_tables, terminal_report
 
-__all__ = ["html_report", "markdown_report", "terminal_report"]
+__all__ = [
+    "Provenance",
+    "csv_tables",
+    "html_report",
+    "markdown_report",
+    "print_paper_tables",
+    "provenance_of_frozen",
+    "provenance_of_imported",
+    "terminal_report",
+]

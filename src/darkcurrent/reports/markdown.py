@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from darkcurrent.printable import printable
-from darkcurrent.reports.tables import Table, all_tables
+from darkcurrent.reports.paper_tables import paper_tables
+from darkcurrent.reports.table import Table
+from darkcurrent.reports.tables import all_tables
 from darkcurrent.reports.words import cell_sentences, commitment_words, limits
 from darkcurrent.results import Analysis
 
@@ -17,7 +19,7 @@ def markdown_report(analysis: Analysis) -> str:
     first, *others = all_tables(analysis)
     lines = [f"# {_safe(analysis.title or analysis.study)}", "", *_table(first), ""]
     lines += [f"- **{_safe(name)}**: {_safe(sentence)}" for name, sentence in cell_sentences(analysis)]
-    for table in others:
+    for table in (*others, *paper_tables(analysis)):
         lines += ["", *_table(table)]
     lines += [
         "",

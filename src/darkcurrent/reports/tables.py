@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
+from darkcurrent.reports.arm_tables import arm_tables
+from darkcurrent.reports.table import Table
 from darkcurrent.reports.words import campaign_of, declared, number, share
 from darkcurrent.results import Analysis, CampaignResult, CellResult, OrderResult
 
 __all__ = ["Table", "all_tables", "verdict_table"]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table with a title, a one-line reading, and cells that are ready to be shown.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Headings. The first `left` ones name the row.
-    """
-
-    key: str
-    title: str
-    note: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    left: int = 2
-
-    def holds_words(self, index: int) -> bool:
-        """Say whether a column is read as words, and stands left, or as numbers, and stands right."""
-        return index < self.left or self.columns[index] in _WORDS
-
-
-_WORDS = ("result", "gate", "identity")
 
 
 def all_tables(analysis: Analysis) -> list[Table]:
@@ -48,6 +23,7 @@ def all_tables(analysis: Analysis) -> list[Table]:
         _signal(analysis),
         _strata(analysis),
         _patterns(analysis),
+        *arm_tables(analysis),
         _retest(analysis),
         _imported(analysis),
     ]

@@ -8,11 +8,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from darkcurrent.printable import printable
-from darkcurrent.reports.tables import Table, all_tables, verdict_table
+from darkcurrent.reports.paper_tables import paper_tables
+from darkcurrent.reports.table import Table
+from darkcurrent.reports.tables import all_tables, verdict_table
 from darkcurrent.reports.words import cell_sentences
 from darkcurrent.results import Analysis
 
-__all__ = ["print_table", "terminal_report"]
+__all__ = ["print_paper_tables", "print_table", "terminal_report"]
 
 _COLOURS = {
     "both gates pass": "green",
@@ -35,6 +37,14 @@ def terminal_report(analysis: Analysis, console: Console, full: bool = True) -> 
         console.print(Text.assemble((printable(name), "bold"), ": ", printable(sentence)))
     for table in all_tables(analysis)[1:] if full else []:
         print_table(table, console, _MOST_ROWS)
+
+
+def print_paper_tables(analysis: Analysis, console: Console) -> int:
+    """Print the tables of the paper that this analysis has, and return how many."""
+    tables = paper_tables(analysis)
+    for table in tables:
+        print_table(table, console)
+    return len(tables)
 
 
 def print_table(table: Table, console: Console, most: int | None = None) -> None:

@@ -5,21 +5,26 @@ from __future__ import annotations
 from darkcurrent.gates import HOLM_LEVEL
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
+from darkcurrent.reports.arm_words import arm_limits, arm_words
+from darkcurrent.reports.numbers import interval, number, share
 from darkcurrent.results import Analysis, CampaignResult, CellResult
 from darkcurrent.stats import clone_smallest_n
 
-__all__ = ["campaign_of", "cell_sentences", "commitment_words", "declared", "limits", "number", "share"]
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Return a number without its leading zero, in the manner of the field; a dash where there is none."""
-    if value is None:
-        return "–"
-    if 0 < abs(value) < 10**-digits:
-        mantissa, _, exponent = f"{value:.1e}".partition("e")
-        return f"{mantissa}e{int(exponent)}"
-    shown = f"{value:.{digits}f}"
-    return shown.replace("0.", ".", 1) if abs(value) < 1 and float(shown) != 0 else shown
+__all__ = [
+    "campaign_of",
+    "cell_sentences",
+    "commitment_words",
+    "declared",
+    "family_size",
+    "held_words",
+    "interval",
+    "limits",
+    "null_words",
+    "number",
+    "recorded_words",
+    "share",
+    "utility_words",
+]
 
 
 def declared(threshold: float | None) -> str:
@@ -33,11 +38,6 @@ def _beside(value: float, threshold: float) -> str:
     while value != threshold and digits < 15 and round(value, digits) == threshold:
         digits += 1
     return number(value, digits)
-
-
-def share(count: int, total: int) -> str:
-    """Return a count out of a total."""
-    return f"{count}/{total}"
 
 
 def campaign_of(analysis: Analysis, cell: CellResult) -> CampaignResult:
@@ -55,18 +55,24 @@ def cell_sentences(analysis: Analysis) -> list[tuple[str, str]]:
 def _sentence(analysis: Analysis, cell: CellResult) -> str:
     campaign = campaign_of(analysis, cell)
     if cell.state == "HOLD":
-        early = f"; capture: {campaign.capture}" if campaign.capture != "COMPLETE" else ""
-        others = "".join(f"; {reading.sentence}" for reading in campaign.sensitivity if reading.sentence)
-        why = f" ({shortened(campaign.stopped, 160)})" if campaign.stopped else ""
-        return f"Not evaluated: {'; '.join(campaign.reasons)}{early}{why}{others}."
-    parts = [_null_words(cell, analysis), _utility_words(cell, analysis)]
+        return held_words(campaign)
+    parts = [null_words(cell, analysis), utility_words(cell, analysis)]
     if cell.state == "NOT GRADED":
-        parts = [_recorded_words(campaign), _natural_words(cell), *parts, _pattern_words(cell)]
-    said = " ".join(part for part in parts if part)
+        parts = [recorded_words(campaign), _natural_words(cell), *parts, _pattern_words(cell)]
+    said = " ".join(part for part in (*parts, *arm_words(cell)) if part)
     return said or "Nothing to grade: the battery shows neither clones nor targets."
 
 
-def _recorded_words(campaign: CampaignResult) -> str:
+def held_words(campaign: CampaignResult) -> str:
+    """Say why a campaign is HOLD."""
+    early = f"; capture: {campaign.capture}" if campaign.capture != "COMPLETE" else ""
+    others = "".join(f"; {reading.sentence}" for reading in campaign.sensitivity if reading.sentence)
+    why = f" ({shortened(campaign.stopped, 160)})" if campaign.stopped else ""
+    return f"Not evaluated: {'; '.join(campaign.reasons)}{early}{why}{others}."
+
+
+def recorded_words(campaign: CampaignResult) -> str:
+    """Say why recorded data are not graded, and how many replies gave a verdict."""
     rate = f" ({campaign.invalid / campaign.terminal:.1%})" if campaign.terminal else ""
     text = f"Not graded: {'; '.join(campaign.reasons)}. "
     return (
@@ -94,7 +100,8 @@ def _pattern_words(cell: CellResult) -> str:
     )
 
 
-def _null_words(cell: CellResult, analysis: Analysis) -> str:
+def null_words(cell: CellResult, analysis: Analysis) -> str:
+    """Say what a cell did with identical texts; nothing where it was shown none."""
     core = cell.clone["core"]
     if core.n == 0:
         return ""
@@ -130,13 +137,14 @@ def _null_bound(cell: CellResult, analysis: Analysis) -> str:
             f", but the Holm-adjusted p {_beside(core.p_holm, HOLM_LEVEL)} is above {declared(HOLM_LEVEL)}"
         )
         if core.adverse == 0:
-            family = _family(cell, analysis)
+            family = family_size(cell, analysis)
             needed = clone_smallest_n(0, threshold, family, alpha=HOLM_LEVEL)
             text += f": with {family} cells no judge passes on fewer than {needed} pairs"
     return f" ({text})"
 
 
-def _family(cell: CellResult, analysis: Analysis) -> int:
+def family_size(cell: CellResult, analysis: Analysis) -> int:
+    """Return the number of cells that Holm's adjustment of a cell runs over."""
     whole = analysis.gates["clone_family"] == "study"
     return sum(whole or other.configuration == cell.configuration for other in analysis.cells)
 
@@ -153,7 +161,8 @@ def _which_slot(a: int, b: int) -> str:
     return f", mostly {slot} ({most})" if most >= 0.8 * (a + b) else f", {a} the first and {b} the second"
 
 
-def _utility_words(cell: CellResult, analysis: Analysis) -> str:
+def utility_words(cell: CellResult, analysis: Analysis) -> str:
+    """Say how often a cell chose the target; nothing where it has no mean."""
     signal = cell.signal
     if signal.mean is None:
         return ""
@@ -212,5 +221,8 @@ def limits(analysis: Analysis) -> list[str]:
         f"The utility bound describes resampling of these items within {weights}; it says nothing about items of another kind.",
         "A gate that is missed is no proof of a defect, and a gate that is passed is no certificate for another configuration, "
         "rubric or set of items.",
+        *arm_limits(analysis),
+        "The mean of a stratum is described and not tested: over few items it may lie below a threshold by chance.",
+        "A risk is the loss of these observed rates under losses that you declare: no bound, and no promise for other calls.",
         "HOLD means that nothing was evaluated, not that the judge is bad.",
     ]

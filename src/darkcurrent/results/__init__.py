@@ -14,7 +14,7 @@ from darkcurrent.results.arms import (
     NullPairsResult,
     StepResult,
 )
-from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading
+from darkcurrent.results.campaign import CampaignResult, CampaignState, ContractReading, Timeline
 from darkcurrent.results.cell import (
     CellResult,
     CloneResult,
@@ -24,7 +24,8 @@ from darkcurrent.results.cell import (
     StratumResult,
     VerdictCounts,
 )
-from darkcurrent.results.study import SCHEMA_NAME, Analysis, AnalysisState, FamilyResult
+from darkcurrent.results.study import SCHEMA_NAME, Analysis, AnalysisState
+from darkcurrent.results.tests import FamilyResult, RandomizationTestResult
 
 __all__ = [
     "SCHEMA_NAME",
@@ -43,9 +44,11 @@ __all__ = [
     "NestedResult",
     "NullPairsResult",
     "OrderResult",
+    "RandomizationTestResult",
     "RetestResult",
     "SignalResult",
     "StepResult",
     "StratumResult",
+    "Timeline",
     "VerdictCounts",
 ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from darkcurrent.records import Record
 
-__all__ = ["CampaignResult", "CampaignState", "ContractReading"]
+__all__ = ["CampaignResult", "CampaignState", "ContractReading", "Timeline"]
 
 CampaignState = Literal["COMPLETE", "HOLD", "NOT GRADED"]
 
@@ -45,6 +45,31 @@ class ContractReading(Record):
     sentence: str | None = None
 
 
+class Timeline(Record):
+    """A campaign along its schedule, in at most 60 bins of calls that follow each other; descriptive.
+
+    Attributes
+    ----------
+    calls : list of int
+        Scheduled calls of each bin; each other list has one value for each bin, too.
+    a, b, tie, invalid, unended : list of int
+        Those that said so, that gave no valid verdict, and that have no ending.
+    refused : list of int
+        Requests of these calls that were refused without an observation.
+    latency_ms : list of float or None
+        Median of the calls that report it.
+    """
+
+    calls: list[int]
+    a: list[int]
+    b: list[int]
+    tie: list[int]
+    invalid: list[int]
+    unended: list[int]
+    refused: list[int]
+    latency_ms: list[float | None]
+
+
 class CampaignResult(Record):
     """One configuration's calls as a whole.
 
@@ -67,6 +92,12 @@ class CampaignResult(Record):
         Sums over the calls that report them.
     usage_unknown : int
         Terminal calls that do not report their tokens.
+    identity : dict or None
+        What the backend said of itself, or what was verified, when the capture began.
+    deviations : list of str
+        What happened to the capture besides its calls, in plain words.
+    timeline : Timeline or None
+        None where nothing was scheduled: nobody knows in which order recorded verdicts were given.
     """
 
     configuration: str
@@ -87,3 +118,6 @@ class CampaignResult(Record):
     usage_unknown: int
     latency_ms_median: float | None
     sensitivity: list[ContractReading] = Field(default_factory=list)
+    identity: dict[str, Any] | None = None
+    deviations: list[str] = Field(default_factory=list)
+    timeline: Timeline | None = None

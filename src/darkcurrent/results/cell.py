@@ -164,7 +164,7 @@ class CellResult(Record):
     retest : RetestResult or None
         None where nothing was asked twice.
     calls : dict
-        By arm (with its step or context behind a slash) and order.
+        By arm (with its null stratum, step or context behind a slash) and order.
     equivalent, ladder : NullPairsResult, LadderResult or None
         None where the battery does not show that arm.
     context : dict

@@ -6,35 +6,18 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from darkcurrent.gates import Gate
 from darkcurrent.protocol.timestamp import Commitment
 from darkcurrent.records import Record
 from darkcurrent.results.arms import ContrastResult
 from darkcurrent.results.campaign import CampaignResult
 from darkcurrent.results.cell import CellResult
+from darkcurrent.results.tests import FamilyResult
 
-__all__ = ["SCHEMA_NAME", "Analysis", "AnalysisState", "FamilyResult"]
+__all__ = ["SCHEMA_NAME", "Analysis", "AnalysisState"]
 
 SCHEMA_NAME = "darkcurrent/analysis/1"
 
 AnalysisState = Literal["COMPLETE", "PARTIAL", "HOLD", "NOT GRADED"]
-
-
-class FamilyResult(Record):
-    """One family of randomization tests of one configuration.
-
-    Attributes
-    ----------
-    family : str
-        `criterion`, `order and criterion x order`, or `clone-criterion`.
-    reason : str
-        Why it is not graded.
-    """
-
-    configuration: str
-    family: str
-    gate: Gate
-    reason: str
 
 
 class Analysis(Record):

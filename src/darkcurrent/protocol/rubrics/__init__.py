@@ -19,7 +19,7 @@ def built_in_rubrics() -> list[str]:
     )
 
 
-def rubric_text(name: str, criterion: Criterion, folder: Path) -> str:
+def rubric_text(name: str, criterion: Criterion, folder: Path, instruction: str = "") -> str:
     """Return the system message of a criterion, exactly as its file holds it, but for a byte-order mark at its head.
 
     Parameters
@@ -30,6 +30,8 @@ def rubric_text(name: str, criterion: Criterion, folder: Path) -> str:
         What the protocol declares.
     folder : Path
         The study's folder, which a `rubric_file` is relative to.
+    instruction : str
+        What the battery has every rubric say besides.
     """
     if criterion.rubric_file is not None:
         path = folder / criterion.rubric_file
@@ -58,4 +60,4 @@ def rubric_text(name: str, criterion: Criterion, folder: Path) -> str:
         text = files(__name__).joinpath(f"{criterion.rubric}.txt").read_text(encoding="utf-8")
     if not text.strip():
         raise ProtocolError(f"The rubric of criterion `{name}` is empty: write what the judge is to decide.")
-    return text
+    return f"{text}\n{instruction}\n" if instruction else text
