@@ -111,7 +111,8 @@ def made(calls: int) -> dict[str, bytes]:
         lines = hashlib.sha256()
         position = seq = 0
         seq += 1
-        rows["events"].add((name, seq, AT, 0, "opened", None, "verified digest"))
+        event = {"configuration": name, "seq": seq, "at": AT, "elapsed_ms": 0, "kind": "opened"}
+        rows["events"].add(tuple(event.get(column) for column in TABLES["events"]))
         for item in battery:
             for order, a, b in (
                 ("IDENTICAL", "chosen", "chosen"),
