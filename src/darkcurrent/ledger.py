@@ -6,7 +6,7 @@ with a reason and never a row less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,16 @@ from darkcurrent.errors import IntegrityError
 from darkcurrent.records import Call, Intent, RequestRefusal, Retry, Terminal
 from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, Verdict, invalid, parse_verdict, read_under_every
 
-__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "other_readings", "winner_of_slot"]
+__all__ = [
+    "READINGS",
+    "SCHEMA",
+    "campaign_ledger",
+    "compact",
+    "compact_schema",
+    "join_ledger",
+    "other_readings",
+    "winner_of_slot",
+]
 
 _CALL_COLUMNS = (
     "call_id",
@@ -82,6 +91,25 @@ as:NAME : the value that the contract NAME, with its default options, reads in i
 """
 
 
+_TEXTS = ("call_id",)
+"""Columns whose texts hardly ever repeat."""
+
+
+def compact_schema() -> pl.Schema:
+    """Return the columns and types of `compact`."""
+    return pl.Schema(
+        {
+            name: pl.Categorical() if kind == pl.String and name not in _TEXTS else kind
+            for name, kind in SCHEMA.items()
+        }
+    )
+
+
+def compact(ledger: pl.DataFrame) -> pl.DataFrame:
+    """Return a ledger whose texts, which repeat, are kept once: it says the same in less memory."""
+    return ledger.cast(compact_schema())
+
+
 def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) -> pl.DataFrame:
     """Join a campaign's schedule with its journal and read every reply under the declared contract.
 
@@ -123,6 +151,21 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
             f"The journal {journal} holds the call {min(unknown)[:12]}, which is not scheduled."
         )
     ended = pl.DataFrame(endings, schema={name: SCHEMA[name] for name in endings})
+    return join_ledger(schedule, ended, sent)
+
+
+def join_ledger(schedule: pl.DataFrame, ended: pl.DataFrame, sent: Collection[str]) -> pl.DataFrame:
+    """Join what was scheduled with what came of it.
+
+    Parameters
+    ----------
+    schedule : polars.DataFrame
+        One row per scheduled call.
+    ended : polars.DataFrame
+        One row per call whose end is known: its terminal, and what was read in the reply.
+    sent : collection of str
+        The calls that were sent, whatever came of them; not those whose last request was refused.
+    """
     was_sent = pl.col("call_id").is_in(pl.Series(sorted(sent), dtype=pl.String).implode())
     return (
         schedule.join(ended, on="call_id", how="left", maintain_order="left")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import polars as pl
 
 from darkcurrent.analysis import Declared, analyze
 from darkcurrent.batteries import load_battery
-from darkcurrent.canonical import digest_text
+from darkcurrent.canonical import canonical_json, digest_text
 from darkcurrent.capture import (
     CampaignState,
     JournalSummary,
@@ -26,10 +27,11 @@ from darkcurrent.capture import (
 from darkcurrent.errors import IntegrityError, ProtocolError, UsageError
 from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
-from darkcurrent.ledger import campaign_ledger
+from darkcurrent.ledger import campaign_ledger, compact
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
+from darkcurrent.protocol.timestamp import FOLDER, Commitment, stamp
 from darkcurrent.records import Battery, Call, Item
 from darkcurrent.reports import (
     Provenance,
@@ -186,6 +188,32 @@ class Study:
         refuse_unfit(protocol.schedule, battery, rubrics, schedules, planned.assignment)
         return Draft(protocol, battery, identities, schedules, planned.assignment)
 
+    def stamp(self, url: str, authorities: Path | None = None) -> Commitment:
+        """Have a time-stamp authority put its time on the study digest, before the first call.
+
+        Parameters
+        ----------
+        url : str
+            Where the authority answers (RFC 3161 over HTTP).
+        authorities : Path, optional
+            A PEM file with the certificates that are trusted for it; those of the system by default.
+
+        Raises
+        ------
+        UsageError
+            Where a call was made already, or the study has a token.
+        TransportError
+            Where the authority gives none. The study is frozen all the same, and can be stamped later.
+        """
+        frozen = self.frozen
+        if any(journal_path(self.folder, c.name).exists() for c in frozen.protocol.configuration):
+            raise UsageError(
+                f"{self.folder} has made its first call already: a time from now on would show nothing of what was fixed before."
+            )
+        manifest = json.loads((frozen.folder / "manifest.json").read_bytes())
+        content = canonical_json({key: manifest[key] for key in ("files", "format")})
+        return stamp(self.folder / FOLDER, frozen.study_digest, content, url, authorities)
+
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
             name: rubric_text(name, criterion, self.folder, instruction)
@@ -250,27 +278,36 @@ class Study:
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""
+        return pl.concat(self._ledgers())
+
+    def _ledgers(self) -> Iterator[pl.DataFrame]:
+        """Yield what `ledger` holds, a campaign at a time."""
         if self.is_imported:
-            return self.imported.ledger()
-        return pl.concat(
-            campaign_ledger(
-                self.frozen.schedule(configuration.name),
-                journal_path(self.folder, configuration.name),
-                contract_of(configuration),
+            yield self.imported.ledger()
+            return
+        for configuration in self.frozen.protocol.configuration:
+            journal = journal_path(self.folder, configuration.name)
+            yield campaign_ledger(
+                self.frozen.schedule(configuration.name), journal, contract_of(configuration)
             )
-            for configuration in self.frozen.protocol.configuration
-        )
+
+    def declared(self) -> Declared:
+        """Return what an analysis has to know besides the ledger."""
+        return self.imported.declared() if self.is_imported else Declared.of(self.frozen)
+
+    def evaluate(self) -> Analysis:
+        """Evaluate what is captured."""
+        declared = self.declared()
+        summaries: dict[str, JournalSummary | None]
+        if self.is_imported:
+            summaries = dict.fromkeys(declared.configurations)
+        else:
+            summaries = {name: summary for name, (_, summary, _) in self.states().items()}
+        return analyze(declared, pl.concat(map(compact, self._ledgers())), summaries)
 
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
-        summaries: dict[str, JournalSummary | None]
-        if self.is_imported:
-            declared = self.imported.declared()
-            summaries = dict.fromkeys(declared.configurations)
-        else:
-            declared = Declared.of(self.frozen)
-            summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(declared, self.ledger(), summaries)
+        result = self.evaluate()
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
@@ -283,8 +320,9 @@ class Study:
     def report(self, analysis: Analysis, html: Path | None = None) -> tuple[Path, Path]:
         """Write `report.html` and `report.md`; return their paths."""
         html_path, markdown_path = html or self.folder / "report.html", self.folder / "report.md"
-        _write(html_path, html_report(analysis, self.provenance(analysis)))
-        _write(markdown_path, markdown_report(analysis))
+        provenance = self.provenance(analysis)
+        _write(html_path, html_report(analysis, provenance))
+        _write(markdown_path, markdown_report(analysis, provenance))
         return html_path, markdown_path
 
     def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ import typer
 from darkcurrent._version import __version__
 from darkcurrent.cli import (
     analyze,
+    archive,
     battery,
     close,
     doctor,
@@ -20,10 +21,13 @@ from darkcurrent.cli import (
     label,
     plan,
     quickstart,
+    replay,
     report,
+    risk,
     run,
     simulate,
     status,
+    verify,
 )
 from darkcurrent.cli.common import say
 from darkcurrent.errors import DarkcurrentError
@@ -41,19 +45,8 @@ app = typer.Typer(
 )
 
 _COMMANDS = (
-    quickstart,
-    init,
-    plan,
-    freeze,
-    doctor,
-    run,
-    status,
-    close,
-    analyze,
-    gate,
-    report,
-    import_,
-    simulate,
+    *(quickstart, init, plan, freeze, doctor, run, status, close, analyze, gate, risk, report),
+    *(archive, verify, replay, import_, simulate),
 )
 
 for _command in _COMMANDS:

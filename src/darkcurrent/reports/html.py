@@ -24,7 +24,7 @@ from darkcurrent.reports.prices import explorer_json, first_losses, priced_cells
 from darkcurrent.reports.provenance import Provenance
 from darkcurrent.reports.readings import readings
 from darkcurrent.reports.tables import Table, all_tables
-from darkcurrent.reports.words import limits, number
+from darkcurrent.reports.words import commitment_words, limits, number
 from darkcurrent.results import Analysis
 
 if TYPE_CHECKING:
@@ -63,14 +63,14 @@ class _Section:
 
 _SECTIONS = {
     "null": ("Does it invent preferences?", ("null",)),
-    "utility": ("Does it choose the target?", ("utility", "strata")),
+    "utility": ("Does it choose the target?", ("utility", "strata", "parts")),
     "patterns": ("What do both orders say together?", ("patterns", "retest")),
     "verdicts": ("Correct, tie, wrong, invalid", ("utility", "contrasts")),
     "equivalent": ("Does it prefer one of two equals?", ("equivalent", "gap-0")),
     "ladder": ("How large must a difference be?", ("ladder", "contrasts")),
     "context": ("Does a third text change its mind?", ("context",)),
     "invalid": ("Answers without a verdict", ("campaigns", "invalid", "sensitivity")),
-    "tests": ("What was assigned at random", ("tests",)),
+    "tests": ("Randomization tests", ("tests",)),
     "time": ("Along the schedule", ("usage", "campaigns")),
     "risk": ("What does using it cost?", ("utility", "null")),
     "provenance": ("Identity and provenance", ("identity", "digests", "usage", "deviations", "imported")),
@@ -122,6 +122,7 @@ def html_report(analysis: Analysis, provenance: Provenance | None = None) -> str
         sections=sections,
         tables=tables,
         limits=limits(analysis),
+        commitment=commitment_words(analysis),
         ranking=ranking(cells, losses),
         losses=asdict(losses),
         sliders=_sliders(certified=losses.pi_e > 0),

@@ -13,6 +13,7 @@ from darkcurrent.stats import clone_smallest_n
 __all__ = [
     "campaign_of",
     "cell_sentences",
+    "commitment_words",
     "declared",
     "family_size",
     "held_words",
@@ -190,6 +191,20 @@ def utility_words(cell: CellResult, analysis: Analysis) -> str:
     return text + "."
 
 
+def commitment_words(analysis: Analysis) -> str:
+    """Say who vouches for when the study digest was fixed, and when that was."""
+    commitment = analysis.commitment
+    if commitment is None:
+        return (
+            "Locally frozen, no third party: when this digest was fixed is the word of whoever ran the study."
+        )
+    if commitment.authority is None:
+        return (
+            f"A time-stamp token lies beside the frozen files and was not checked here: {commitment.remark}"
+        )
+    return f"Stamped by {commitment.authority} at {commitment.at} (RFC 3161): the digest existed then."
+
+
 def limits(analysis: Analysis) -> list[str]:
     """Return what the numbers are conditional on and do not show."""
     weights = "the declared strata, each weighted " + (
@@ -206,8 +221,10 @@ def limits(analysis: Analysis) -> list[str]:
         f"The utility bound describes resampling of these items within {weights}; it says nothing about items of another kind.",
         "A gate that is missed is no proof of a defect, and a gate that is passed is no certificate for another configuration, "
         "rubric or set of items.",
+        "The mean of a stratum is described and not tested; over few items it may lie below a threshold by chance.",
+        "A risk is the loss of these observed rates under losses that you declare; it is no bound, and no promise for other "
+        "calls.",
         *arm_limits(analysis),
-        "The mean of a stratum is described and not tested: over few items it may lie below a threshold by chance.",
-        "A risk is the loss of these observed rates under losses that you declare: no bound, and no promise for other calls.",
+        *dict.fromkeys(test.does_not_identify for family in analysis.tests for test in family.tests),
         "HOLD means that nothing was evaluated, not that the judge is bad.",
     ]

@@ -6,10 +6,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from darkcurrent.protocol.timestamp import Commitment
 from darkcurrent.records import Record
 from darkcurrent.results.arms import ContrastResult
 from darkcurrent.results.campaign import CampaignResult
 from darkcurrent.results.cell import CellResult
+from darkcurrent.results.risk import RiskResult
 from darkcurrent.results.tests import FamilyResult
 
 __all__ = ["SCHEMA_NAME", "Analysis", "AnalysisState"]
@@ -31,6 +33,8 @@ class Analysis(Record):
         What was shown: source, items, strata, flagged items.
     gates, method : dict
         The declared thresholds, and how utility is resampled.
+    commitment : Commitment or None
+        What a third party says of when the study digest existed; None where nobody was asked.
     contrasts : list of ContrastResult
         What every further criterion changes, by configuration and arm.
     software : dict
@@ -41,6 +45,7 @@ class Analysis(Record):
     study: str
     title: str
     study_digest: str
+    commitment: Commitment | None = None
     state: AnalysisState
     battery: dict[str, Any]
     gates: dict[str, Any]
@@ -49,5 +54,5 @@ class Analysis(Record):
     cells: list[CellResult]
     tests: list[FamilyResult]
     contrasts: list[ContrastResult] = Field(default_factory=list)
-    risk: dict[str, Any]
+    risk: RiskResult
     software: dict[str, str]
