@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 
-from darkcurrent.capture import Row, read_journal
+from darkcurrent.capture import JournalSummary, Row, read_journal
 from darkcurrent.errors import IntegrityError
 from darkcurrent.records import Call, Intent, RequestRefusal, Retry, Terminal
 from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, Verdict, invalid, parse_verdict, read_under_every
 
-__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "other_readings", "winner_of_slot"]
+__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "other_readings", "read_of_study", "winner_of_slot"]
 
 _CALL_COLUMNS = (
     "call_id",
@@ -82,13 +82,40 @@ as:NAME : the value that the contract NAME, with its default options, reads in i
 """
 
 
-def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) -> pl.DataFrame:
-    """Join a campaign's schedule with its journal and read every reply under the declared contract.
+def read_of_study(
+    journal: Path, study_digest: str, visit: Callable[[Row], None] | None = None
+) -> JournalSummary | None:
+    """Read the journal of a campaign along its chain; None where nothing was captured yet.
 
     Raises
     ------
     IntegrityError
-        Where the journal is damaged or holds a call that is not scheduled.
+        Where it is damaged, or was begun under another study digest.
+    """
+    summary = read_journal(journal, visit) if journal.exists() else None
+    if summary is not None and summary.header.get("study") != study_digest:
+        raise IntegrityError(
+            f"The journal {journal} belongs to another study digest: "
+            "the frozen files were replaced after capture began; restore them from a copy."
+        )
+    return summary
+
+
+def campaign_ledger(
+    calls: Sequence[Call], journal: Path, contract: Contract, study_digest: str
+) -> tuple[pl.DataFrame, JournalSummary | None]:
+    """Join a campaign's schedule with its journal and read every reply under the declared contract.
+
+    Returns
+    -------
+    tuple of polars.DataFrame and JournalSummary
+        One row per call, and what the journal says of the campaign; both are of one state of the journal, also beside a
+        running capture.
+
+    Raises
+    ------
+    IntegrityError
+        Where the journal is damaged, belongs to another study, or holds a call that is not scheduled.
     """
     sent: set[str] = set()
     added = ("value", "reason", "kept", *READINGS.values())
@@ -111,8 +138,7 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
             for column, value in read(row.text, row.finish, row.reasoning, kept).items():
                 endings[column].append(value)
 
-    if journal.exists():
-        read_journal(journal, visit)
+    summary = read_of_study(journal, study_digest, visit)
     schedule = pl.DataFrame(
         {name: [getattr(call, name) for call in calls] for name in _CALL_COLUMNS},
         schema={name: SCHEMA[name] for name in _CALL_COLUMNS},
@@ -124,7 +150,7 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
         )
     ended = pl.DataFrame(endings, schema={name: SCHEMA[name] for name in endings})
     was_sent = pl.col("call_id").is_in(pl.Series(sorted(sent), dtype=pl.String).implode())
-    return (
+    frame = (
         schedule.join(ended, on="call_id", how="left", maintain_order="left")
         .with_columns(
             ending=pl.when(pl.col("status").is_not_null())
@@ -141,6 +167,7 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
         )
         .select(list(SCHEMA))
     )
+    return frame, summary
 
 
 def other_readings() -> Callable[[str | None, str | None, bool, bool], dict[str, str | None]]:

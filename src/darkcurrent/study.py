@@ -21,12 +21,11 @@ from darkcurrent.capture import (
     is_running,
     journal_path,
     run_campaign,
-    summary_of,
 )
-from darkcurrent.errors import IntegrityError, ProtocolError, UsageError
+from darkcurrent.errors import ProtocolError, UsageError
 from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
-from darkcurrent.ledger import campaign_ledger
+from darkcurrent.ledger import campaign_ledger, read_of_study
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
@@ -198,12 +197,7 @@ class Study:
             Where the journal was begun under another study digest.
         """
         scheduled = len(self.frozen.schedule(name))
-        summary = summary_of(self.folder, name)
-        if summary is not None and summary.header.get("study") != self.frozen.study_digest:
-            raise IntegrityError(
-                f"The journal {journal_path(self.folder, name)} belongs to another study digest: "
-                "the frozen files were replaced after capture began; restore them from a copy."
-            )
+        summary = read_of_study(journal_path(self.folder, name), self.frozen.study_digest)
         return campaign_state(summary, scheduled), summary, scheduled
 
     def running(self) -> list[str]:
@@ -217,25 +211,31 @@ class Study:
         """Return one row per scheduled or recorded call of every configuration."""
         if self.is_imported:
             return self.imported.ledger()
-        return pl.concat(
-            campaign_ledger(
+        return pl.concat(ledger for ledger, _ in self._captured().values())
+
+    def _captured(self) -> dict[str, tuple[pl.DataFrame, JournalSummary | None]]:
+        """Read each configuration's journal, once."""
+        return {
+            configuration.name: campaign_ledger(
                 self.frozen.schedule(configuration.name),
                 journal_path(self.folder, configuration.name),
                 contract_of(configuration),
+                self.frozen.study_digest,
             )
             for configuration in self.frozen.protocol.configuration
-        )
+        }
 
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
         summaries: dict[str, JournalSummary | None]
         if self.is_imported:
-            declared = self.imported.declared()
+            declared, ledger = self.imported.declared(), self.ledger()
             summaries = dict.fromkeys(declared.configurations)
         else:
-            declared = Declared.of(self.frozen)
-            summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(declared, self.ledger(), summaries)
+            captured = self._captured()
+            declared, ledger = Declared.of(self.frozen), pl.concat(frame for frame, _ in captured.values())
+            summaries = {name: summary for name, (_, summary) in captured.items()}
+        result = analyze(declared, ledger, summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
