@@ -35,7 +35,9 @@ def randomization_table(analysis: Analysis) -> Table:
             )
     note = (
         "Could the assignment that was drawn explain the difference? Against the sharp null that a call's outcome depends on "
-        "its place in the schedule alone; two-sided, Holm-adjusted within the family over all configurations."
+        "its place in the schedule alone; two-sided, Holm-adjusted within the family over all configurations. Statistic: the "
+        "first level minus the second, mean over items. A small p names no single cause: carry-over and drift can bring it "
+        "about. A large one does not show that there is no effect."
     )
     columns = ("configuration", "family", "contrast", "units", "statistic", "p", "Holm p", "result")
     return Table("tests", "Randomization tests", note, columns, tuple(rows), left=3)
