@@ -20,7 +20,13 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / "tutorial.md", DOCS / "concepts.md", DOCS / "arms.md", *sorted((DOCS / "howto").glob("*.md"))]
+PAGES = [
+    DOCS / "tutorial.md",
+    DOCS / "concepts.md",
+    DOCS / "arms.md",
+    *(DOCS / f"{name}.md" for name in ("api", "plan", "ci", "archive")),
+    *sorted((DOCS / "howto").glob("*.md")),
+]
 BLOCK = re.compile(
     r"(?:^<!-- ([a-z]+)(?:: ([^\n]*?))? -->\n+)?^```([a-z]+)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
