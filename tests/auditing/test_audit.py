@@ -8,8 +8,10 @@ import contextlib
 import json
 import sys
 import threading
+import types
 from pathlib import Path
 
+import pandas
 import polars as pl
 import pytest
 
@@ -122,7 +124,6 @@ def test_a_configurations_model_is_audited():
 
 
 def test_every_kind_of_pairs_is_the_same_study():
-    pandas = pytest.importorskip("pandas")
     rows = [{**row, "rating": None if n % 2 else 0.5} for n, row in enumerate(PAIRS)]
     Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     kinds = (
@@ -141,7 +142,6 @@ def test_every_kind_of_pairs_is_the_same_study():
 
 
 def test_rows_without_an_id_are_numbered_and_missing_values_of_pandas_are_null():
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(
         [{key: row[key] for key in ("prompt", "chosen", "rejected")} for row in PAIRS[:3]]
     )
@@ -368,4 +368,26 @@ def test_names_from_outside_are_data_in_a_notebook():
 
 def test_nothing_is_told_where_nobody_looks(capfd):
     darkcurrent.audit(fair, PAIRS, journal=None)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_in_a_notebook_the_text_is_still_returned_and_the_last_state_is_shown(monkeypatch, capfd):
+    """What a kernel looks like to us: `IPython.get_ipython` gives a shell with a kernel, and `display` a handle."""
+    shown = []
+    handle = types.SimpleNamespace(update=lambda data, raw: shown.append(data))
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = lambda: types.SimpleNamespace(kernel=object())
+    ipython.display = types.ModuleType("IPython.display")
+    ipython.display.display = lambda data, raw, display_id: handle
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", ipython.display)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+
+    async def notebook():
+        return darkcurrent.audit(fair, PAIRS, journal=None)
+
+    audit = asyncio.run(notebook())
+    assert repr(audit).startswith("May this judge be used?\nconfiguration  criterion")
+    assert shown[-1]["text/plain"] == "fair: 240 of 240 calls, 0 invalid"
+    assert '<progress value="240" max="240">' in shown[-1]["text/html"]
     assert capfd.readouterr() == ("", "")

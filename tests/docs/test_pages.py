@@ -24,7 +24,7 @@ PAGES = [
     DOCS / "tutorial.md",
     DOCS / "concepts.md",
     DOCS / "arms.md",
-    DOCS / "archive.md",
+    *(DOCS / f"{name}.md" for name in ("api", "plan", "ci", "archive")),
     *sorted((DOCS / "howto").glob("*.md")),
 ]
 BLOCK = re.compile(

@@ -9,7 +9,9 @@ import pytest
 from darkcurrent.errors import UsageError
 from darkcurrent.protocol import parse_protocol
 from darkcurrent.protocol.templates import template_names, template_text
+from darkcurrent.schedules import balance_report
 from darkcurrent.study import Study
+from support.rewardbench2 import rb2_row
 
 
 @pytest.mark.parametrize("name", template_names())
@@ -20,11 +22,13 @@ def test_a_template_is_a_protocol_that_one_study_has(name):
 
 
 def test_the_templates_that_the_design_names_exist():
-    assert template_names() == ["pairs", "quickstart"]
+    assert template_names() == ["fresh-items", "pairs", "quickstart", "replication"]
 
 
 def test_an_unknown_template_is_an_error():
-    with pytest.raises(UsageError, match="There is no template `pear`: known are pairs, quickstart"):
+    with pytest.raises(
+        UsageError, match="There is no template `pear`: known are fresh-items, pairs, quickstart, replication"
+    ):
         template_text("pear")
 
 
@@ -85,3 +89,47 @@ def test_the_pairs_templates_other_judge_freezes_too(tmp_path):
     study = Study(tmp_path)
     study.freeze()
     assert [c.name for c in study.frozen.protocol.configuration] == ["my-judge", "my-function"]
+
+
+def test_fresh_items_and_its_replication_freeze_as_they_stand_and_run(tmp_path):
+    """102 items in twelve blocks; then the same items byte for byte, each treatment 17 times in each period."""
+    fresh, again = (Study(tmp_path / name) for name in ("fresh-items", "replication"))
+    for study in (fresh, again):
+        study.folder.mkdir()
+        text = template_text(study.folder.name).replace("reward-bench-2.parquet", "rows.jsonl")
+        study.protocol_path.write_text(text, encoding="utf-8")
+    subsets = ("Factuality", "Focus", "Math", "Precise IF", "Safety", "Ties")
+    rows = [rb2_row(f"{subset}-{n}", subset) for subset in subsets for n in range(20)]
+    (fresh.folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    fresh.freeze()
+    again.freeze()
+    assert fresh.frozen.items == again.frozen.items
+    one, two = (study.frozen.schedule("my-judge") for study in (fresh, again))
+    found = balance_report(one, "crossover")
+    assert (found.calls, found.blocks, found.shared_blocks) == (612, (51,) * 12, 0)
+    (group,) = balance_report(two, "carryover").groups
+    assert {*group.period_range, *group.carry_over_range} == {17}
+    assert {call.shown for call in one} == {call.shown for call in two}
+    assert [call.shown for call in one] != [call.shown for call in two]
+
+
+def test_both_studies_of_the_paper_run_to_their_tests_with_a_simulated_judge(tmp_path):
+    judge = '[[configuration]]\nname = "simulated"\nbackend = "simulated"\n[configuration.properties]\nutility = 0.9\n'
+    for name in ("fresh-items", "replication"):
+        study = Study(tmp_path / name)
+        study.folder.mkdir()
+        text = (
+            template_text(name)
+            .replace("reward-bench-2.parquet", "rows.jsonl")
+            .replace("per_stratum = 17", "per_stratum = 4")
+        )
+        before, _, rest = text.partition("[[configuration]]")
+        after = rest[rest.index("[schedule]") :]
+        study.protocol_path.write_text(before + judge + after, encoding="utf-8")
+        rows = [rb2_row(f"{subset}-{n}", subset) for subset in ("Focus", "Math", "Ties") for n in range(5)]
+        (study.folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        study.freeze()
+        study.run("simulated")
+        analysis = study.analyze()
+        assert analysis.state == "COMPLETE"
+        assert [len(family.tests) for family in analysis.tests] == [1, 2, 1]

@@ -39,7 +39,10 @@ def command(
         Path, typer.Argument(metavar="DIR", help="Where to write protocol.toml; made if need be.")
     ],
     study: Annotated[
-        str, typer.Option("--study", metavar="NAME", help="The template: pairs or quickstart.")
+        str,
+        typer.Option(
+            "--study", metavar="NAME", help="The template: pairs, fresh-items, replication or quickstart."
+        ),
     ] = "pairs",
     as_json: Json = False,
 ) -> None:

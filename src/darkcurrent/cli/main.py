@@ -19,9 +19,11 @@ from darkcurrent.cli import (
     import_,
     init,
     label,
+    plan,
     quickstart,
     replay,
     report,
+    risk,
     run,
     simulate,
     status,
@@ -36,14 +38,14 @@ app = typer.Typer(
     name="darkcurrent",
     help="Tells whether an LLM judge may be trusted with your choice.",
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or protocol error · 3 a gate missed (gate) · "
-    "4 HOLD or NOT GRADED (gate) · 5 capture stopped · 6 integrity failure · 130 interrupted",
+    "4 HOLD, NOT GRADED or STALE (gate) · 5 capture stopped · 6 integrity failure · 130 interrupted",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
 )
 
 _COMMANDS = (
-    *(quickstart, init, freeze, doctor, run, status, close, analyze, gate, report),
+    *(quickstart, init, plan, freeze, doctor, run, status, close, analyze, gate, risk, report),
     *(archive, verify, replay, import_, simulate),
 )
 
