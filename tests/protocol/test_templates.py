@@ -12,8 +12,17 @@ from darkcurrent.protocol import parse_protocol
 from darkcurrent.protocol.templates import template_names, template_summary, template_text
 from darkcurrent.study import Study
 
-
-PAPER = {"controlled", "reused-items", "replication", "fresh-items", "finite-code", "context-audit", "re-evaluation", "output-contract", "extension"}  # fmt: skip
+PAPER = {
+    "controlled",
+    "reused-items",
+    "replication",
+    "fresh-items",
+    "finite-code",
+    "context-audit",
+    "re-evaluation",
+    "output-contract",
+    "extension",
+}
 UNGATED = {"controlled", "context-audit"}
 
 
