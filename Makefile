@@ -10,7 +10,7 @@ quickstart: $(VENV)/.local ## audit a real embedded model: protocol to report
 	@$(BIN)/darkcurrent quickstart $(STUDY)
 
 test: $(VENV)/.dev ## every test
-	$(BIN)/pytest -q -n 2
+	$(BIN)/pytest -q -n 2 --dist loadgroup
 
 simulate: $(VENV)/.dev ## long simulations of error rates and coverage (about ten minutes)
 	$(BIN)/pytest -q -m slow tests/statistical

@@ -9,6 +9,7 @@ import pytest
 import darkcurrent.stats
 
 MODULES = [
+    "darkcurrent.planning.budget",
     "darkcurrent.auditing.call",
     "darkcurrent.auditing.result",
     "darkcurrent.errors",

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from darkcurrent.errors import StatsInputError
-from darkcurrent.risk import PAPER_GRID, Losses, Rates, break_even, risk
+from darkcurrent.risk import FIRST_LOSSES, PAPER_GRID, Crossing, Losses, Rates, break_even, crossing, risk
 
 SHARE = st.floats(0, 1)
 LOSS = st.floats(0, 10)
@@ -95,9 +95,50 @@ def test_ties_against_wrong_choices_of_the_papers_table_6():
     assert risk(strict, replace(declared, lambda_t=0.3)) > risk(neutral, replace(declared, lambda_t=0.3))
 
 
+@given(rates(), rates(), losses(), st.sampled_from(list(asdict(PAPER_GRID[0]))))
+def test_a_crossing_says_which_cell_costs_less_on_either_side(first, second, declared, name):
+    found = crossing(first, second, declared, name)
+    prevalence = name.startswith("pi")
+    highest = 1 - (declared.pi_e if name == "pi_c" else declared.pi_c) if prevalence else 20.0
+    middle = found.value if found.value is not None else highest / 2
+    assume(middle < 1e4)
+    for value, said in (
+        (middle / 2, found.below),
+        ((middle + highest) / 2 if prevalence else 2 * middle + 1, found.above),
+    ):
+        at = replace(declared, **{name: value})
+        one, other = risk(first, at), risk(second, at)
+        if abs(one - other) > 1e-7 * (1 + one + other):
+            assert said == (1 if one < other else 2) or value == middle
+
+
+def test_a_crossing_at_the_end_of_a_prevalence_has_nothing_above():
+    """At pi_c = 1 only the clones count, and both tie them all."""
+    found = crossing(Rates(0, 0, 0.1, 0, 0), Rates(0, 0, 0.2, 0, 0), FIRST_LOSSES, "pi_c")
+    assert found == Crossing(1.0, 1, 0)
+
+
+def test_rounding_is_no_difference():
+    third = Rates(0, 0, 0.3, 0, 0)
+    same = Rates(0, 0, 0.1 + 0.2, 0, 0)
+    assert third != same
+    assert crossing(third, same, FIRST_LOSSES, "lambda_w") == Crossing(None, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
+        (lambda: Rates("x", 0, 0, 0, 0), "`false_preference` is 'x': give a number"),
+        (lambda: Rates(True, 0, 0, 0, 0), "give a number"),
+        (lambda: Losses(0, 1, "1", 1, 1), "`lambda_w` is '1': give a number"),
+        (lambda: Rates(0, 0, 0.5, 0.4, 0.2), "`wrong` and `tie` and `invalid_signal` .* add up to 1.1"),
+        (lambda: Rates(0.7, 0.4, 0, 0, 0), "`false_preference` and `invalid_clone`"),
+        (lambda: Rates(0, 0, 0, 0, 0, 0.7, 0.4), "`equivalent_preference` and `invalid_equivalent`"),
+        (lambda: Rates(0, 0, 0, 0, 0, 0.7), "given together"),
+        (
+            lambda: break_even(Rates(0, 0, 0, 0, 0), Rates(0, 0, 0, 0, 0), PAPER_GRID[0], "pi_e"),
+            "needs the rates of",
+        ),
         (lambda: Rates(1.1, 0, 0, 0, 0), "false_preference"),
         (lambda: Rates(0, 0, float("nan"), 0, 0), "wrong"),
         (lambda: Losses(0, -1, 1, 1, 1), "lambda_c"),

@@ -70,6 +70,8 @@ def sensitivity(
 
 def retest(calls: pl.DataFrame) -> RetestResult | None:
     """Compare the repetitions of each item and order of one cell; None where nothing was asked twice."""
+    if calls["repetition"].n_unique() < 2:
+        return None
     value = pl.col("value")
     units = (
         calls.filter(pl.col("arm") != "clone", pl.col("ending") == "terminal")

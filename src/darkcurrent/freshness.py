@@ -111,11 +111,11 @@ def _other_rubrics(study: Study, frozen: Frozen, present: Protocol) -> Iterator[
         if name not in shown:
             continue  # the table `criteria` differs, and that is said
         try:
-            text = rubric_text(name, criterion, study.folder)
+            texts = [rubric_text(name, criterion, study.folder, also) for also in ("", INSTRUCTION)]
         except UsageError:
             yield name
             continue
-        if shown[name] not in (text, f"{text}\n{INSTRUCTION}\n"):
+        if shown[name] not in texts:
             yield name
 
 

@@ -18,7 +18,15 @@ from darkcurrent.errors import IntegrityError
 from darkcurrent.records import Call, Intent, RequestRefusal, Retry, Terminal
 from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, Verdict, invalid, parse_verdict, read_under_every
 
-__all__ = ["READINGS", "SCHEMA", "campaign_ledger", "other_readings", "winner_of_slot"]
+__all__ = [
+    "READINGS",
+    "SCHEMA",
+    "campaign_ledger",
+    "compact",
+    "compact_schema",
+    "other_readings",
+    "winner_of_slot",
+]
 
 _CALL_COLUMNS = (
     "call_id",
@@ -80,6 +88,25 @@ winner : the role of the chosen text, `tie`, or null. For a clone, whose texts h
 kept : whether there is a reply that can be read again.
 as:NAME : the value that the contract NAME, with its default options, reads in it; null where it reads none.
 """
+
+
+_TEXTS = ("call_id",)
+"""Columns whose texts hardly ever repeat."""
+
+
+def compact_schema() -> pl.Schema:
+    """Return the columns and types of `compact`."""
+    return pl.Schema(
+        {
+            name: pl.Categorical() if kind == pl.String and name not in _TEXTS else kind
+            for name, kind in SCHEMA.items()
+        }
+    )
+
+
+def compact(ledger: pl.DataFrame) -> pl.DataFrame:
+    """Return a ledger whose texts, which repeat, are kept once: it says the same in less memory."""
+    return ledger.cast(compact_schema())
 
 
 def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) -> pl.DataFrame:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -26,11 +26,11 @@ from darkcurrent.capture import (
 from darkcurrent.errors import IntegrityError, ProtocolError, UsageError
 from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
-from darkcurrent.ledger import campaign_ledger
+from darkcurrent.ledger import campaign_ledger, compact
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
-from darkcurrent.records import Battery, Item
+from darkcurrent.records import Battery, Call, Item
 from darkcurrent.reports import (
     Provenance,
     csv_tables,
@@ -40,10 +40,21 @@ from darkcurrent.reports import (
     provenance_of_imported,
 )
 from darkcurrent.results import Analysis
-from darkcurrent.schedules import calls_of, divide, plan, refuse_unfit
+from darkcurrent.schedules import StoredAssignment, calls_of, divide, plan, refuse_unfit
 from darkcurrent.verdicts import contract_of
 
-__all__ = ["Study"]
+__all__ = ["Draft", "Study"]
+
+
+class Draft(NamedTuple):
+    """What freezing fixes."""
+
+    protocol: Protocol
+    battery: Battery
+    identities: dict[str, dict[str, Any]]
+    schedules: dict[str, tuple[Call, ...]]
+    assignment: StoredAssignment | None
+
 
 _FLAG = "holds-prompt-tags"
 
@@ -128,6 +139,33 @@ class Study:
             raise UsageError(
                 f"{self.folder} is frozen already and is never overwritten: start a new study in another folder."
             )
+        draft = self.draft()
+        text = self.protocol_path.read_bytes().decode("utf-8-sig")
+        return freeze(
+            self.folder / "frozen",
+            draft.protocol,
+            text,
+            draft.battery,
+            draft.identities,
+            draft.schedules,
+            draft.assignment,
+        )
+
+    def draft(
+        self, identify: Callable[[Configuration, Path], dict[str, Any]] = freeze_configuration
+    ) -> Draft:
+        """Return what freezing would fix; nothing is written.
+
+        Parameters
+        ----------
+        identify : callable
+            From a configuration and the folder to its identity.
+
+        Raises
+        ------
+        UsageError
+            Where the protocol or the battery cannot be used.
+        """
         protocol = load_protocol(self.protocol_path)
         for configuration in protocol.configuration:
             try:
@@ -137,7 +175,7 @@ class Study:
         battery = _flagged(load_battery(protocol, self.folder), protocol)
         rubrics, texts = self._rubrics(protocol, battery.instruction)
         battery = battery.model_copy(update={"texts": {**battery.texts, **texts}})
-        identities = {c.name: freeze_configuration(c, self.folder) for c in protocol.configuration}
+        identities = {c.name: identify(c, self.folder) for c in protocol.configuration}
         planned = plan(protocol.schedule, battery, rubrics)
         schedules = {
             name: calls_of(planned, battery, rubrics, name, identity["digest"])
@@ -146,10 +184,7 @@ class Study:
         for calls in schedules.values():
             divide(calls, protocol.capture.shards, protocol.schedule.kind)  # says so where it cannot be done
         refuse_unfit(protocol.schedule, battery, rubrics, schedules, planned.assignment)
-        text = self.protocol_path.read_bytes().decode("utf-8-sig")
-        return freeze(
-            self.folder / "frozen", protocol, text, battery, identities, schedules, planned.assignment
-        )
+        return Draft(protocol, battery, identities, schedules, planned.assignment)
 
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
@@ -215,27 +250,32 @@ class Study:
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""
+        return pl.concat(self._ledgers())
+
+    def _ledgers(self) -> Iterator[pl.DataFrame]:
+        """Yield what `ledger` holds, a campaign at a time."""
         if self.is_imported:
-            return self.imported.ledger()
-        return pl.concat(
-            campaign_ledger(
-                self.frozen.schedule(configuration.name),
-                journal_path(self.folder, configuration.name),
-                contract_of(configuration),
+            yield self.imported.ledger()
+            return
+        for configuration in self.frozen.protocol.configuration:
+            journal = journal_path(self.folder, configuration.name)
+            yield campaign_ledger(
+                self.frozen.schedule(configuration.name), journal, contract_of(configuration)
             )
-            for configuration in self.frozen.protocol.configuration
-        )
+
+    def declared(self) -> Declared:
+        """Return what an analysis has to know besides the ledger."""
+        return self.imported.declared() if self.is_imported else Declared.of(self.frozen)
 
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
+        declared = self.declared()
         summaries: dict[str, JournalSummary | None]
         if self.is_imported:
-            declared = self.imported.declared()
             summaries = dict.fromkeys(declared.configurations)
         else:
-            declared = Declared.of(self.frozen)
             summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(declared, self.ledger(), summaries)
+        result = analyze(declared, pl.concat(map(compact, self._ledgers())), summaries)
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
@@ -248,8 +288,9 @@ class Study:
     def report(self, analysis: Analysis, html: Path | None = None) -> tuple[Path, Path]:
         """Write `report.html` and `report.md`; return their paths."""
         html_path, markdown_path = html or self.folder / "report.html", self.folder / "report.md"
-        _write(html_path, html_report(analysis, self.provenance(analysis)))
-        _write(markdown_path, markdown_report(analysis))
+        provenance = self.provenance(analysis)
+        _write(html_path, html_report(analysis, provenance))
+        _write(markdown_path, markdown_report(analysis, provenance))
         return html_path, markdown_path
 
     def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:

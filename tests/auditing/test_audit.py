@@ -10,6 +10,7 @@ import sys
 import threading
 from pathlib import Path
 
+import pandas
 import polars as pl
 import pytest
 
@@ -122,7 +123,6 @@ def test_a_configurations_model_is_audited():
 
 
 def test_every_kind_of_pairs_is_the_same_study():
-    pandas = pytest.importorskip("pandas")
     rows = [{**row, "rating": None if n % 2 else 0.5} for n, row in enumerate(PAIRS)]
     Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     kinds = (
@@ -141,7 +141,6 @@ def test_every_kind_of_pairs_is_the_same_study():
 
 
 def test_rows_without_an_id_are_numbered_and_missing_values_of_pandas_are_null():
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(
         [{key: row[key] for key in ("prompt", "chosen", "rejected")} for row in PAIRS[:3]]
     )

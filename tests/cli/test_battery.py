@@ -97,3 +97,20 @@ def test_battery_check_counts_what_other_sources_refuse(program, tmp_path):
         3,
         {"chosen and rejected are the same text": 2},
     )
+
+
+@pytest.mark.parametrize("kind", ["hash", "crossover", "carryover"])
+def test_battery_check_shows_what_the_schedule_balances_before_and_after_freezing(program, tmp_path, kind):
+    study = select_study(tmp_path, LOCAL + "per_stratum = 3", rb2_rows(4))
+    path = study.folder / "protocol.toml"
+    text = path.read_text(encoding="utf-8")
+    assert "[schedule]\n" in text
+    path.write_text(text.replace("[schedule]\n", f'[schedule]\nkind = "{kind}"\n'), encoding="utf-8")
+    before = program("battery", "check", study.folder, "--json").json()["schedule"]
+    shown = program("battery", "check", study.folder).out
+    assert f"Schedule `{kind}`: {before['calls']} calls" in shown
+    assert "Not balanced: " in shown
+    assert program("freeze", study.folder).code == 0
+    assert program("battery", "check", study.folder, "--json").json()["schedule"] == before
+    assert sum(before["blocks"]) == before["calls"] > 0
+    assert (study.folder / "frozen" / "assignment.json").exists() == (kind != "hash")

@@ -15,7 +15,7 @@ from darkcurrent import __version__
 from darkcurrent.cli.main import app
 
 COMMANDS = [
-    "quickstart", "init", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "report", "import", "simulate",
+    "quickstart", "init", "plan", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "report", "import", "simulate",
 ]  # fmt: skip
 
 

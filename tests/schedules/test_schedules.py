@@ -93,7 +93,7 @@ def test_the_order_of_a_source_and_of_the_criteria_says_nothing(kind):
 GOLDEN = {
     "hash": "bbdc20d222b9ee239cf697ec169465327634feba18769284bbf8d6ac28c9f517",
     "shuffle": "97a25bd2ca327042c4411110aa5da4a4d2730e9906575eba0853cc8e0f55827d",
-    "crossover": "9dc0e63bf22f1b81d4d15c17dc61b2e17d155a20fc52ab1bf8d7f39e2094ea7b",
+    "crossover": "6f89b1f805002ef8f08b7efdc77322f4a8ee2f186c05d790dbe131ba9c0b09a8",
     "carryover": "cc6f71fb48260c301c6c23187fab1185a54441bceab54416490d68ad643ca182",
 }
 
@@ -178,6 +178,20 @@ def test_the_replication_is_balanced_to_the_last_count_at_102_items():
 def test_what_cannot_be_balanced_is_said_in_words(kind, words):
     found = " ".join(balance_report(scheduled(kind, battery_of(103))[2], kind).not_balanced)
     assert all(word in found for word in words), found
+
+
+def test_comparisons_of_one_arm_are_numbered_and_a_long_list_of_arms_is_short_for_people():
+    arms = ("clone", "signal", "easy", "hard", "hard-too")
+    (group,) = balance_report(scheduled("carryover", battery_of(3, arms))[2], "carryover").groups
+    assert group.name == "clone core, ladder gap-1, ladder gap-1 #2, ladder gap-5, signal"
+    assert group.short_name == "clone core and 4 more arms"
+
+
+def test_with_few_items_the_arms_do_not_take_turns_and_that_is_said():
+    found = balance_report(scheduled("crossover", battery_of(5))[2], "crossover")
+    assert len(found.blocks) == 6
+    assert found.arms["signal"].count(0) == 2
+    assert "Some blocks hold no call of `signal` and others up to 5" in " ".join(found.not_balanced)
 
 
 @pytest.mark.parametrize("kind", KINDS)

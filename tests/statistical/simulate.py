@@ -1,6 +1,8 @@
 """Error rates and coverage under known truths: prints the tables of `docs/statistics.md`.
 
-    python tests/statistical/simulate.py [REPETITIONS]
+    python tests/statistical/simulate.py [REPETITIONS [HOST:PORT]]
+
+on the cores of this machine, or on a Ray cluster.
 
 Every draw comes from raw PCG64 outputs with the seeds below, so that a table is the same on every machine.
 """
@@ -11,11 +13,15 @@ import itertools
 import math
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
+from darkcurrent.executors import Executor, LocalExecutor
+from darkcurrent.executors.ray import RayExecutor
 from darkcurrent.stats import bootstrap, clone_tail, clopper_pearson_upper, conservative_lower, holm
 
 REPETITIONS = 1_000
@@ -138,11 +144,11 @@ def coverage(population: Population, repetitions: int, draws: int = DRAWS) -> di
     return result
 
 
-def coverage_table(repetitions: int) -> Iterator[str]:
+def coverage_table(repetitions: int, executor: Executor) -> Iterator[str]:
     yield "| population | items | true mean | exact | monte-carlo | conservative |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for population in POPULATIONS:
-        cells = coverage(population, repetitions)
+    found = executor.map(partial(coverage, repetitions=repetitions), POPULATIONS)
+    for population, cells in zip(POPULATIONS, found, strict=True):
         words = [f"{cells[method][0]:.3f} ({cells[method][1]:.3f})" for method in METHODS]
         row = [population.name, str(len(population.labels)), f"{population.mean:.4f}", *words]
         yield f"| {' | '.join(row)} |"
@@ -150,9 +156,10 @@ def coverage_table(repetitions: int) -> Iterator[str]:
 
 def main() -> None:
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS
-    for line in itertools.chain(clone_table(), [""], coverage_table(repetitions)):
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
+    with RayExecutor(sys.argv[2]) if len(sys.argv) > 2 else nullcontext(LocalExecutor()) as executor:
+        for line in itertools.chain(clone_table(), [""], coverage_table(repetitions, executor)):
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":

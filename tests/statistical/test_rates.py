@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import simulate
 
+from darkcurrent.executors import LocalExecutor
+
 DOCUMENT = Path(__file__).parents[2] / "docs" / "statistics.md"
 
 
@@ -76,5 +78,5 @@ def test_a_percentile_does_not_cover_where_failures_are_rare() -> None:
 @pytest.mark.slow
 def test_the_documented_tables_are_what_the_simulation_gives() -> None:
     documented = DOCUMENT.read_text(encoding="utf-8").splitlines()
-    for line in (*simulate.clone_table(), *simulate.coverage_table(simulate.REPETITIONS)):
+    for line in (*simulate.clone_table(), *simulate.coverage_table(simulate.REPETITIONS, LocalExecutor())):
         assert line in documented

@@ -48,3 +48,9 @@ def test_ties_and_the_running_maximum() -> None:
 def test_what_is_no_p_value_is_refused_by_its_place(bad: object) -> None:
     with pytest.raises(StatsInputError, match=r"pvalues\[1\]"):
         holm([0.5, bad])
+
+
+@pytest.mark.parametrize("bad", [0.5, None])
+def test_what_is_no_list_is_refused(bad: object) -> None:
+    with pytest.raises(StatsInputError, match="must be a list of p-values"):
+        holm(bad)  # type: ignore[arg-type]

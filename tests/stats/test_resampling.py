@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from darkcurrent.stats import _resampling
 
@@ -61,3 +62,25 @@ def test_the_extreme_outputs_give_the_first_and_the_last_index() -> None:
     extremes = np.array([0, MASK, MASK // 3, 1 << 63], dtype=np.uint64)
     for size in (1, 2, 485, 2**32 - 1):
         assert _resampling._scale(extremes, size).tolist() == [x * size >> 64 for x in extremes.tolist()]
+
+
+@pytest.mark.parametrize("size", [1, 3, 100, 1_500])
+@pytest.mark.parametrize("kinds", [1, 2, 3, 9, 20])
+@pytest.mark.parametrize("ascending", [True, False])
+def test_counting_and_looking_up_give_the_same_sums(size, kinds, ascending) -> None:
+    values = np.arange(size) * 7 % kinds * 3 - 4
+    values = np.sort(values) if ascending else values
+    outputs = np.random.PCG64(3).random_raw(40 * size).tolist()
+    chosen = np.array([int(values[x * size >> 64]) for x in outputs]).reshape(40, size)
+    assert (resampled_sums([values], 40, 3)[0] == chosen.sum(axis=1)).all()
+
+
+def test_outputs_at_a_rise_are_counted_as_they_are_looked_up() -> None:
+    for size in (3, 7, 1_500):
+        values = np.repeat([0, 5], [size // 2, size - size // 2])
+        edge = -(-((size // 2) << 64) // size)
+        outputs = np.array([edge - 1, edge, 0, MASK], dtype=np.uint64)
+        rows = np.repeat(outputs[:, None], size, axis=1)
+        found = _resampling._counted(rows, values, np.array([size // 2]))
+        assert found.tolist() == [0, 5 * size, 0, 5 * size]
+        assert (values[_resampling._scale(outputs, size)] * size).tolist() == found.tolist()

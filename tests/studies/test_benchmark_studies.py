@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import polars as pl
 import pytest
 
+from darkcurrent.schedules import balance_report
 from darkcurrent.study import Study
 from support.arms import cells_of
 from support.paper import SUBSETS, Ran, cli, simulated
@@ -104,7 +103,8 @@ def test_a_replication_asks_the_same_in_another_order_and_gets_the_same_verdicts
     asked = [[(c.item, c.arm, c.criterion, c.order, c.shown) for c in calls] for calls in (earlier, later)]
     assert sorted(asked[0]) == sorted(asked[1])
     assert asked[0] != asked[1]
-    assert len({call.block for call in later}) == 6
+    (group,) = balance_report(later, "carryover").groups
+    assert {*group.period_range, *group.carry_over_range} == {17}
     before, after = _verdicts(reused), _verdicts(replication)
     assert before.keys() == after.keys()
     changed = {key for key in before if before[key] != after[key]}
@@ -140,15 +140,8 @@ def test_fresh_items_are_fresh(reused, fresh):
     earlier = reused.study.frozen.items
     assert not {item.id for item in frozen.items} & {item.id for item in earlier}
     assert not {item.cluster for item in frozen.items} & {item.cluster for item in earlier}
-    calls = frozen.schedule("simulated")
-    assert (len(calls), len({call.block for call in calls})) == (612, 12)
-    arms: dict[tuple[str, int], set[str]] = {}
-    for call in calls:
-        arms.setdefault((call.item, call.block), set()).add(call.arm)
-    assert {len(found) for found in arms.values()} == {1}, (
-        "clone and signal of an item are in separate blocks"
-    )
-    assert all(before.block <= after.block for before, after in pairwise(calls))
+    balance = balance_report(frozen.schedule("simulated"), "crossover")
+    assert (balance.calls, balance.blocks, balance.shared_blocks) == (612, (51,) * 12, 0)
 
 
 def test_the_two_gates_contradict_each_other_in_both_directions(fresh):

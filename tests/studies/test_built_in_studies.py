@@ -78,31 +78,30 @@ callable = "darkcurrent.batteries.finite_code.oracle:judge"
 
 def test_finite_code_certifies_null_and_utility_and_counts_false_preference(ran):
     weak = next(iter(FAMILIES))
-    judges = {
-        "sided": 'patterns = { "one-sided" = 0.5 }',
-        "weak": f"utility = 1.0\nweak = {{ {weak} = 0.25 }}",
-    }
-    found = ran("finite-code", simulated(**judges) + ORACLE)
+    mixed = f'utility = 1.0\nweak = {{ {weak} = 0.25 }}\npatterns = {{ "one-sided" = 0.5 }}'
+    found = ran("finite-code", simulated(mixed=mixed) + ORACLE)
     assert {one.scheduled for one in found.analysis.campaigns} == {960}
     cells = cells_of(found.analysis)
     for criterion in CRITERIA:
         oracle = cells["oracle", criterion]
         assert (oracle.joint, oracle.signal.mean, oracle.equivalent.adverse) == ("both gates pass", 1, 0)
-        sided = cells["sided", criterion].equivalent
-        halves = {}
-        for call, slot in said(found.study, "sided"):
+        core = oracle.clone["core"]
+        assert (core.adverse, core.n, round(core.upper, 4), round(core.p_holm, 4)) == (0, 96, 0.0307, 0.0436)
+        pairs = cells["mixed", criterion].equivalent
+        preferred: dict[str, list[bool]] = {}
+        for call, slot in said(found.study, "mixed"):
             if (call.arm, call.criterion) == ("equivalent", criterion):
-                halves.setdefault(call.item, []).append(slot != "tie")
-        assert sided.adverse == sum(map(any, halves.values()))
-        assert sided.osc == sided.rate == near(0.5, 96)
-        for name in ("simulated", "weak", "sided"):
+                preferred.setdefault(call.item, []).append(slot != "tie")
+        assert pairs.adverse == sum(map(any, preferred.values()))
+        assert pairs.osc == pairs.rate == near(0.5, 96)
+        for name in ("simulated", "mixed"):
             counted, signal = count(found.study, name, criterion), cells[name, criterion].signal
             assert signal.mean == pytest.approx(counted.mean, abs=1e-12)
             assert {order: one.success for order, one in signal.orders.items()} == counted.orders
-        strata = cells["weak", criterion].signal.strata
+        strata = dict(cells["mixed", criterion].signal.strata)
         assert strata.pop(weak).mean == near(0.25, 24)
         assert {one.mean for one in strata.values()} == {1}
-        assert cells["weak", criterion].signal.gate == "PASS", "a pooled pass hides it"
+        assert cells["mixed", criterion].signal.gate == "PASS", "a pooled pass hides the weak family"
     assert "Complete results (layout of tables 4, 5 and 7)" in found.tables
 
 

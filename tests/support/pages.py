@@ -21,6 +21,7 @@ edge_controls = {edge}
 {criteria}
 {configurations}
 [schedule]
+{schedule}
 seed = 3
 [capture]
 in_flight = 64
@@ -57,6 +58,7 @@ def page_study(
     edge: int = 2,
     gates: str = GATES,
     title: str = "Simulated judges",
+    schedule: str = "",
     captured: bool = True,
 ) -> Study:
     """Return a study of simulated judges, captured unless that is refused."""
@@ -75,6 +77,7 @@ def page_study(
     text = PROTOCOL.format(
         title=title,
         edge=edge,
+        schedule=schedule,
         gates=gates,
         criteria="".join(CRITERION.format(name=name) for name in criteria),
         configurations="".join(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from darkcurrent.analysis.losses import load_losses
+from darkcurrent.analysis.risks import known_rates, priced
+from darkcurrent.analysis.selection import select_cell
 from darkcurrent.analysis.study import analyze
 from darkcurrent.declared import Declared
 
-__all__ = ["Declared", "analyze"]
+__all__ = ["Declared", "analyze", "known_rates", "load_losses", "priced", "select_cell"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from darkcurrent.analysis.frames import count, of, success
+from darkcurrent.analysis.frames import count, not_drawn, of, success
 from darkcurrent.declared import Declared
 from darkcurrent.gates import HELD
 from darkcurrent.records import ArmName
@@ -56,7 +56,8 @@ def _arm(calls: pl.DataFrame, held: bool, declared: Declared) -> ContextResult:
     }
     strata = means["stratum"].to_list()
     exact = bootstrap_difference(present, absent, strata, method="exact", **method)
-    drawn = bootstrap_difference(present, absent, strata, method="monte-carlo", **method)
+    undrawn = not_drawn(means.height, declared.method.draws)
+    drawn = None if undrawn else bootstrap_difference(present, absent, strata, method="monte-carlo", **method)
     invalid = count(in_order["invalid"])
     changed = count(~in_order["invalid"] & in_order["changed"])
     return ContextResult(
@@ -67,7 +68,7 @@ def _arm(calls: pl.DataFrame, held: bool, declared: Declared) -> ContextResult:
         present=bootstrap(present, strata, **method).mean,
         difference=exact.mean,
         interval=exact.interval,
-        drawn_interval=drawn.interval,
+        drawn_interval=drawn.interval if drawn else None,
         degenerate=exact.degenerate,
-        remark=exact.reason,
+        remark=" ".join(filter(None, (exact.reason, undrawn))) or None,
     )

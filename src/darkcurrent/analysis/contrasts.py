@@ -37,13 +37,18 @@ def _contrasts(
     scores = (
         calls.filter(pl.col("criterion").is_in([base, criterion]))
         .with_columns(success=success(), tie=(pl.col("value") == "tie").fill_null(value=False))
-        .group_by(*_KINDS, "item", "criterion")
+        .group_by(*_KINDS, "item", "criterion", maintain_order=True)
         .agg(pl.col("success").mean(), pl.col("tie").mean())
     )
     both = of(scores, criterion=criterion).join(
-        of(scores, criterion=base), on=[*_KINDS, "item"], suffix="_base", nulls_equal=True
+        of(scores, criterion=base),
+        on=[*_KINDS, "item"],
+        suffix="_base",
+        nulls_equal=True,
+        maintain_order="left",
     )
-    by_kind = both.group_by(_KINDS).agg(
+    # In one order, so that sums are rounded the same way each time.
+    by_kind = both.group_by(_KINDS, maintain_order=True).agg(
         items=pl.len(),
         ties=(pl.col("tie") - pl.col("tie_base")).mean(),
         success=(pl.col("success") - pl.col("success_base")).mean(),

@@ -6,10 +6,24 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["Key", "count", "of", "rounded", "success", "total"]
+__all__ = ["Key", "count", "not_drawn", "of", "rounded", "success", "total"]
 
 Key = tuple[str, str]
 """A cell: configuration and criterion."""
+
+
+_MOST_DRAWN = 200_000_000
+
+
+def not_drawn(items: int, draws: int) -> str | None:
+    """Say why the bounds are not drawn as well; None where they are.
+
+    A draw takes an item for each item. From 10,000 items on, at 20,000 draws, this would take most of the time, and
+    shows nothing that the exact law does not.
+    """
+    if items * draws <= _MOST_DRAWN:
+        return None
+    return f"Not drawn as well: {draws:,} draws of {items:,} items would be more than {_MOST_DRAWN:,}."
 
 
 def of(frame: pl.DataFrame, **values: str) -> pl.DataFrame:

@@ -13,7 +13,9 @@ __all__ = ["evaluate_nested", "macro_mean"]
 
 def macro_mean(scores: pl.DataFrame) -> float | None:
     """Return the mean of the strata's means of `score`; None without items."""
-    means = scores.group_by("stratum").agg(pl.col("score").mean()).sort("stratum")["score"]
+    means = (
+        scores.group_by("stratum", maintain_order=True).agg(pl.col("score").mean()).sort("stratum")["score"]
+    )
     return None if means.is_empty() else float(means.to_numpy().mean())
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from darkcurrent.analysis.frames import count, of
+from darkcurrent.analysis.frames import count, not_drawn, of
 from darkcurrent.analysis.nested import evaluate_nested, macro_mean
 from darkcurrent.declared import Declared
 from darkcurrent.gates import HELD, utility_gate
@@ -45,11 +45,16 @@ def evaluate_signal(calls: pl.DataFrame, held: bool, declared: Declared) -> Sign
         return SignalResult(items=0, gate="NOT GRADED", reason=reason, strata={}, **shown)
     # A recorded call without a reply is no success either: it stays in the denominator.
     scores = calls.group_by("item", "stratum", maintain_order=True).agg(score=pl.col("success").mean())
-    by_stratum = scores.group_by("stratum").agg(items=pl.len(), mean=pl.col("score").mean()).sort("stratum")
+    by_stratum = (
+        scores.group_by("stratum", maintain_order=True)
+        .agg(items=pl.len(), mean=pl.col("score").mean())
+        .sort("stratum")
+    )
     arguments: dict[str, Any] = {"weights": table.weights, "draws": table.draws, "seed": table.seed}
     values, strata = scores["score"].to_numpy(), scores["stratum"].to_list()
     exact = bootstrap(values, strata, method="exact", **arguments)
-    drawn = bootstrap(values, strata, method="monte-carlo", **arguments)
+    undrawn = not_drawn(items, table.draws)
+    drawn = None if undrawn else bootstrap(values, strata, method="monte-carlo", **arguments)
     return SignalResult(
         items=items,
         mean=exact.mean,
@@ -58,13 +63,13 @@ def evaluate_signal(calls: pl.DataFrame, held: bool, declared: Declared) -> Sign
         bounds={
             # Where the scores lie on no lattice, what was asked for as exact was drawn: it is not called exact.
             "exact": exact.lower if exact.method == "exact" else None,
-            "monte-carlo": drawn.lower,
+            "monte-carlo": drawn.lower if drawn else None,
             "conservative": conservative_lower(values, strata, weights=table.weights).lower,
         },
         method=exact.method,
         degenerate=exact.degenerate,
         caveat=exact.caveat,
-        remark=exact.reason,
+        remark=" ".join(filter(None, (exact.reason, undrawn))) or None,
         gate=utility_gate(exact.lower, gates.utility_threshold),
         reason=(declared.ungraded or "no `gates.utility_threshold` is declared")
         if gates.utility_threshold is None

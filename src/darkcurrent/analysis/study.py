@@ -13,6 +13,7 @@ from darkcurrent.analysis.campaigns import evaluate_campaign
 from darkcurrent.analysis.clones import evaluate_clones
 from darkcurrent.analysis.contrasts import evaluate_contrasts
 from darkcurrent.analysis.frames import of
+from darkcurrent.analysis.risks import evaluate_risk
 from darkcurrent.analysis.signals import evaluate_signal
 from darkcurrent.analysis.tests import evaluate_tests
 from darkcurrent.capture import JournalSummary
@@ -93,7 +94,7 @@ def analyze(
         cells=cells,
         tests=evaluate_tests(declared, ledger, held),
         contrasts=evaluate_contrasts(ledger, held, declared),
-        risk={},
+        risk=evaluate_risk(ledger, keys, held, declared),
         software=_software(),
     )
 

@@ -149,7 +149,10 @@ def _why_not(declared: Declared, held: bool, name: str, arm: ArmAssignment | Non
     if held:
         return "HOLD", HELD
     if arm is None:
-        return "NOT GRADED", f"the battery has no {'signal pairs' if name == 'signal' else 'core clones'}"
+        return (
+            "NOT GRADED",
+            f"the battery has no {'signal pairs outside of a context' if name == 'signal' else 'core clones'}",
+        )
     if declared.schedule == "carryover" and len({drawn.item for drawn in arm.drawn}) < len(arm.drawn):
         return "NOT GRADED", _TOGETHER
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -12,13 +13,16 @@ import polars as pl
 from darkcurrent.errors import UsageError
 from darkcurrent.patterns import pair_patterns
 from darkcurrent.printable import printable
-from darkcurrent.reports import html_report, markdown_report, terminal_report
+from darkcurrent.reports import Provenance, html_report, markdown_report, terminal_report
 from darkcurrent.reports.gates import CellGate, cell_gates
 from darkcurrent.reports.tables import verdict_table
 from darkcurrent.results import Analysis
 from darkcurrent.study import Study
 
 __all__ = ["Audit"]
+
+_DRAWN = ("null", "utility", "patterns")
+"""The sections of a report whose charts a notebook shows; the report has all of them."""
 
 
 class Audit:
@@ -51,15 +55,24 @@ class Audit:
     MISS clone gate only
     """
 
-    def __init__(self, analysis: Analysis, outcomes: pl.DataFrame, folder: Path | None) -> None:
+    def __init__(
+        self,
+        analysis: Analysis,
+        outcomes: pl.DataFrame,
+        folder: Path | None,
+        provenance: Provenance | None = None,
+    ) -> None:
         self.analysis = analysis
         self.outcomes = outcomes
         self.folder = folder
+        self._provenance = provenance
 
     @classmethod
     def of(cls, study: Study, *, kept: bool) -> Audit:
         """Analyze a study; return everything that is needed when its folder is gone."""
-        return cls(study.analyze(), study.ledger(), study.folder if kept else None)
+        analysis = study.analyze()
+        folder = study.folder if kept else None
+        return cls(analysis, study.ledger(), folder, study.provenance(analysis))
 
     @cached_property
     def patterns(self) -> pl.DataFrame:
@@ -112,14 +125,17 @@ class Audit:
             Where it ends with something else, or cannot be written.
         """
         target = Path(path)
-        makers = {".html": html_report, ".md": markdown_report}
+        makers: dict[str, Callable[[], str]] = {
+            ".html": lambda: html_report(self.analysis, self._provenance),
+            ".md": lambda: markdown_report(self.analysis),
+        }
         maker = makers.get(target.suffix.lower())
         if maker is None:
             raise UsageError(
                 f"{target} ends with `{target.suffix}`: give a name that ends with .html or .md."
             )
         try:
-            target.write_text(maker(self.analysis), encoding="utf-8", newline="\n")
+            target.write_text(maker(), encoding="utf-8", newline="\n")
         except OSError as error:
             raise UsageError(f"{target} cannot be written ({error.strerror}): give another path.") from error
         return target
@@ -133,6 +149,9 @@ class Audit:
         return "\n".join(lines + ([f"Kept in {self.folder}"] if self.folder else []))
 
     def _repr_html_(self) -> str:
+        from darkcurrent.reports.charts import LIGHT, figures  # altair: only who draws needs it
+        from darkcurrent.reports.svg import page_svg
+
         table = verdict_table(self.analysis)
 
         def row(cells: tuple[str, ...], tag: str) -> str:
@@ -142,9 +161,16 @@ class Audit:
             f"<p><b>{escape(printable(one.name))}</b>: {escape(printable(one.reason))}</p>"
             for one in self.gate()
         )
+        drawn = "".join(
+            f"<h4>{escape(printable(figure.title))}</h4>{page_svg(figure.spec, figure.title)}"
+            f"<p><small>{escape(printable(figure.note))}</small></p>"
+            for section, shown in figures(self.analysis, LIGHT).items()
+            if section in _DRAWN
+            for figure in shown
+        )
         kept = f"<p>Kept in <code>{escape(printable(str(self.folder)))}</code></p>" if self.folder else ""
         rows = "".join(row(cells, "td") for cells in table.rows)
         return (
             f"<table><caption>{escape(table.title)}</caption><thead>{row(table.columns, 'th')}</thead>"
-            f"<tbody>{rows}</tbody></table><p><small>{escape(table.note)}</small></p>{said}{kept}"
+            f"<tbody>{rows}</tbody></table><p><small>{escape(table.note)}</small></p>{said}{drawn}{kept}"
         )

@@ -4,7 +4,8 @@ from darkcurrent.capture.glance import Glance, glance
 from darkcurrent.capture.lock import is_running, journal_path
 from darkcurrent.capture.reading import JournalSummary, read_journal
 from darkcurrent.capture.rows import Row
-from darkcurrent.capture.run import check_identity, close_campaign, run_campaign, summary_of
+from darkcurrent.capture.run import close_campaign, run_campaign, summary_of
+from darkcurrent.capture.service import check_identity
 from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
 
 __all__ = [

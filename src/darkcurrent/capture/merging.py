@@ -17,9 +17,16 @@ from typing import Any
 
 from darkcurrent.capture.asking import now
 from darkcurrent.capture.journal import Journal
-from darkcurrent.capture.reading import JournalSummary, check_header, open_read_only, read_journal, read_rows
+from darkcurrent.capture.reading import (
+    JournalSummary,
+    check_header,
+    open_read_only,
+    read_header,
+    read_journal,
+    read_rows,
+)
 from darkcurrent.capture.rows import TABLES, Row
-from darkcurrent.capture.run import differing_facts
+from darkcurrent.capture.service import differing_facts
 from darkcurrent.errors import CaptureError, IntegrityError
 from darkcurrent.judges import Witness
 from darkcurrent.protocol.configurations import Configuration
@@ -118,10 +125,13 @@ def keep_part(
 
 
 def _link(journal: Path, row: int) -> str | None:
-    """Return the link of one row."""
+    """Return the link of one row; that of row 0 is the header's."""
     with open_read_only(journal) as connection:
+        if row == 0:
+            return read_header(connection, journal)[1]
         for table in TABLES:
-            found = connection.execute(f"SELECT chain FROM {table} WHERE rowid = ?", (row,)).fetchone()  # noqa: S608
+            query = f"SELECT chain FROM {table} WHERE rowid = ?"  # noqa: S608 - names of our own
+            found = connection.execute(query, (row,)).fetchone()
             if found:
                 return str(found[0])
     return None

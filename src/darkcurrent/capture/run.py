@@ -7,7 +7,7 @@ import os
 import platform
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from darkcurrent.capture.limits import Budget
 from darkcurrent.capture.lock import journal_path, only_writer
 from darkcurrent.capture.reading import JournalSummary, check_header, read_journal
 from darkcurrent.capture.rows import Row
+from darkcurrent.capture.service import changed_meanwhile, check_identity, said_of, same_service
 from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
-from darkcurrent.errors import ModelMismatchError, UsageError
+from darkcurrent.errors import UsageError
 from darkcurrent.judges import Identity, Witness, check_artifacts, open_judge, served_names
-from darkcurrent.judges.base import Judge, RequestFailed
+from darkcurrent.judges.base import RequestFailed
 from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.records import Event, Terminal
@@ -32,9 +33,7 @@ from darkcurrent.verdicts import contract_of
 
 __all__ = [
     "capture_locked",
-    "check_identity",
     "close_campaign",
-    "differing_facts",
     "header_of",
     "run_campaign",
     "summary_of",
@@ -45,28 +44,6 @@ def summary_of(study: Path, configuration: str) -> JournalSummary | None:
     """Return what the journal of a configuration says; None where nothing was captured yet."""
     path = journal_path(study, configuration)
     return read_journal(path) if path.exists() else None
-
-
-def check_identity(configuration: Configuration, identity: Identity) -> None:
-    """Compare what a service says that it serves with the declared names.
-
-    Raises
-    ------
-    ModelMismatchError
-        Where the service lists its models and none of the declared names is among them.
-    """
-    served = identity.facts.get("served")
-    # A list may hold the name that is asked for, and a reply the dated one that it stands for.
-    declared = sorted({*served_names(configuration), *_asked_name(configuration)})
-    if served and not set(served) & set(declared):
-        raise ModelMismatchError(
-            f"configuration `{configuration.name}`: the service lists {', '.join(map(str, served))}, and the protocol declares "
-            f"{', '.join(declared)}: correct `model` or `accepted_models`."
-        )
-
-
-def _asked_name(configuration: Configuration) -> tuple[str, ...]:
-    return (configuration.model,) if isinstance(configuration, HttpConfiguration) else ()
 
 
 def run_campaign(
@@ -160,7 +137,7 @@ def capture_locked(
             check_identity(configuration, who)
             journal = Journal.open(path, header)
             try:
-                _same_service(configuration, journal.summary.events, who)
+                same_service(configuration, journal.summary.events, who)
                 campaign = Campaign(
                     calls,
                     frozen.texts,
@@ -178,8 +155,8 @@ def capture_locked(
                 )
                 with _pausing(campaign) as interrupted:
                     state = await campaign.run(_opened(who, shard))
-                if campaign.stopped is None and (changed := await _changed_meanwhile(judge, who)):
-                    why = f"{_said_of(changed)} changed while the campaign ran: not all answers are the same judge's"
+                if campaign.stopped is None and (changed := await changed_meanwhile(judge, who)):
+                    why = f"{said_of(changed)} changed while the campaign ran: not all answers are the same judge's"
                     campaign.stop("PARTIAL_HOLD_MODEL", why)
                     state = campaign_state(journal.summary, len(calls))
                 if interrupted():
@@ -268,38 +245,6 @@ def _opened(identity: Identity, shard: Shard | None) -> dict[str, object]:
         "basis": identity.basis,
         "identity": identity.facts,
     }
-
-
-def _same_service(configuration: Configuration, events: list[Event], identity: Identity) -> None:
-    """Compare who answers with who answered when the campaign began."""
-    first = next((event.detail["identity"] for event in events if event.kind == "opened"), None)
-    changed = [] if first is None else differing_facts(first, identity.facts)
-    if changed:
-        raise ModelMismatchError(
-            f"configuration `{configuration.name}`: {_said_of(changed)} changed since the campaign began: "
-            "its answers would be those of another judge."
-        )
-
-
-async def _changed_meanwhile(judge: Judge, before: Identity) -> list[str]:
-    """Return what the service says of itself otherwise than before the first call; nothing where it says nothing."""
-    try:
-        after = await judge.identify()
-    except RequestFailed:
-        return []
-    except ModelMismatchError:
-        return ["model_path"]
-    return differing_facts(before.facts, after.facts)
-
-
-def differing_facts(first: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
-    """Return what differs in what two runs were told of the judge that answered."""
-    # The list of served models may grow; that the declared one is in it is checked on its own.
-    return sorted(key for key in (first.keys() | now.keys()) - {"served"} if first.get(key) != now.get(key))
-
-
-def _said_of(changed: list[str]) -> str:
-    return f"{', '.join(changed)} of the service"
 
 
 @contextmanager

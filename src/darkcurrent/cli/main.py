@@ -18,8 +18,10 @@ from darkcurrent.cli import (
     import_,
     init,
     label,
+    plan,
     quickstart,
     report,
+    risk,
     run,
     simulate,
     status,
@@ -39,7 +41,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_COMMANDS = (quickstart, init, freeze, doctor, run, status, close, analyze, gate, report, import_, simulate)
+_COMMANDS = (
+    quickstart,
+    init,
+    plan,
+    freeze,
+    doctor,
+    run,
+    status,
+    close,
+    analyze,
+    gate,
+    risk,
+    report,
+    import_,
+    simulate,
+)
 
 for _command in _COMMANDS:
     app.command(name=_command.__name__.rpartition(".")[2].rstrip("_"))(_command.command)

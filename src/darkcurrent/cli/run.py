@@ -61,14 +61,19 @@ def run_all(folder: Path, names: list[str] | None = None) -> tuple[dict[str, str
             _tell(name, glance(folder, study.frozen, name))
             say(f"Interrupted. To go on: darkcurrent run {folder}")
             raise
-        after = glance(folder, study.frozen, name)
-        _tell(name, after)
-        if after.ended and after.unanswered == after.ended:
-            first = first or CaptureError(
-                f"{name}: not one of {after.ended} calls was answered; of the last one: {after.unanswered_why}. Mend the judge "
-                "and freeze a new study."
-            )
+        first = first or _tell_end(name, glance(folder, study.frozen, name))
     return states, first
+
+
+def _tell_end(name: str, after: Glance) -> CaptureError | None:
+    """Tell how a campaign ended; return the error that it is where no call of it was answered."""
+    _tell(name, after)
+    if not after.ended or after.unanswered < after.ended:
+        return None
+    return CaptureError(
+        f"{name}: not one of {after.ended} calls was answered; of the last one: {after.unanswered_why}. Mend the judge "
+        "and freeze a new study."
+    )
 
 
 def _why(now: Glance) -> str:
@@ -121,7 +126,8 @@ def run_all_on_cluster(
             say(f"Interrupted. To go on: darkcurrent run {folder} --executor ray --address {address}")
             raise
     for each in configurations:
-        _tell(each.name, glance(folder, study.frozen, each.name))
+        found = _tell_end(each.name, glance(folder, study.frozen, each.name))
+        error = error or found
     return dict(states), error
 
 
@@ -149,7 +155,7 @@ def command(
     states: dict[str, str]
     error: DarkcurrentError | None
     if executor == "ray":
-        states, error = run_all_on_cluster(folder, address or "auto", only)
+        states, error = run_all_on_cluster(folder, "auto" if address is None else address, only)
     elif address is not None:
         raise UsageError("--address is that of a cluster: give it with --executor ray.")
     else:

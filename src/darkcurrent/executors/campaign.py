@@ -146,12 +146,12 @@ class Distributed:
 
     @cached_property
     def study_files(self) -> dict[str, bytes]:
-        """What of the study's folder a node needs besides what is frozen: a function's file, an authority's."""
+        """What of the study's folder a node needs besides what is frozen: a function's files, an authority's."""
         found: list[Path] = []
         if isinstance(self._configuration, FunctionConfiguration):
-            from darkcurrent.judges.source import source_file
+            from darkcurrent.judges.source import source_files
 
-            found.append(source_file(self._configuration, self._study))
+            found += source_files(self._configuration, self._study).values()
         elif isinstance(self._configuration, HttpConfiguration) and self._configuration.ca_file:
             found.append(self._study / self._configuration.ca_file)
         return {
@@ -207,8 +207,7 @@ class Distributed:
         return request_writer(self._configuration, self._study)
 
     def _request_sha256(self, call: Call) -> str:
-        texts = (self._frozen.texts[key] for key in (call.rubric, call.prompt, call.text_a, call.text_b))
-        return digest_bytes(self._writer.request_bytes(*texts))
+        return digest_bytes(self._writer.request_bytes(*(self._frozen.texts[key] for key in call.shown)))
 
     def _header(self, shard: Shard) -> dict[str, Any]:
         return header_of(self._frozen, self._configuration, shard)

@@ -18,7 +18,7 @@ from typing import Any
 from darkcurrent.capture import CampaignState, Progress
 from darkcurrent.errors import CaptureError, DarkcurrentError, IntegrityError, JournalLockedError, UsageError
 from darkcurrent.executors.campaign import Distributed
-from darkcurrent.executors.node import Outcome, ShardTask, copy_on_node, end_on_node
+from darkcurrent.executors.node import Outcome, ShardTask, copy_on_node, ends_on_node
 from darkcurrent.executors.ray import RayExecutor
 from darkcurrent.protocol.configurations import Configuration
 from darkcurrent.protocol.freeze import Frozen
@@ -66,6 +66,8 @@ def run_on_cluster(
         Where one of them was begun on this machine, or the cluster has no CPU.
     IntegrityError
         Where a journal, collected or here, is not what it should be.
+    CaptureError
+        Where the cluster as a whole is lost.
     KeyboardInterrupt
         After Ctrl-C, once what was in flight on the nodes has been written down and collected.
     """
@@ -74,7 +76,13 @@ def run_on_cluster(
     with ExitStack() as held:
         campaigns = [held.enter_context(Distributed(study, frozen, each)) for each in configurations]
         driver = _Driver(frozen, [each for each in campaigns if each.goes_on], cluster, say, on_progress)
-        driver.run()
+        try:
+            driver.run()
+        except cluster.errors as error:
+            raise CaptureError(
+                f"The cluster was lost ({last_line(error)}): what was handed out is recorded as ambiguous; run again to "
+                "collect what the nodes have."
+            ) from error
         return {each.name: each.state for each in campaigns}, driver.error
 
 
@@ -118,13 +126,22 @@ class _Driver:
 
     def _look_for(self, campaign: Distributed) -> None:
         """Collect what earlier runs have left on nodes, and see what may be sent now."""
+        found = self._found(campaign, list(campaign.shards))
         for shard in campaign.shards:
-            if not campaign.was_handed_out(shard):
-                self._waiting.append((campaign, shard, None))
-            elif not campaign.is_over(shard):
-                node = self._collect(campaign, shard)
+            if campaign.was_handed_out(shard):
+                node = None if campaign.is_over(shard) else self._collect(campaign, shard, found[shard])
                 if node is not None and not campaign.is_over(shard):
                     self._waiting.append((campaign, shard, node))
+            elif found[shard]:
+                self._tell(
+                    campaign,
+                    shard,
+                    CaptureError(
+                        "a node has its journal, which another study folder was sent by: nothing is sent"
+                    ),
+                )
+            else:
+                self._waiting.append((campaign, shard, None))
         if campaign.stopped:
             self._stop([campaign])
 
@@ -147,11 +164,10 @@ class _Driver:
         heard = self._cluster.heard()
         total = sum(campaign.scheduled for campaign in self._campaigns)
         done = sum(campaign.collected_calls for campaign in self._campaigns)
-        invalid = 0
         for running in self._out.values():
             if running.token in heard:
                 done += heard[running.token].done - running.campaign.collected_calls_of(running.shard)
-                invalid += heard[running.token].invalid
+        invalid = sum(progress.invalid for progress in heard.values())
         self._on_progress(Progress(done, total, invalid, 0))
 
     def _end(self, running: _Running, reference: Any) -> None:
@@ -161,15 +177,16 @@ class _Driver:
         try:
             outcome: Outcome = self._cluster.get(reference)
             began, error = outcome.began, outcome.error
+        except DarkcurrentError as failure:
+            error = failure
         except self._cluster.errors as failure:
             error = CaptureError(f"its task was lost ({type(failure).__name__}: {last_line(failure)})")
         if error is not None and not campaign.paused:
-            self.error = self.error or error
-            self._say(f"{campaign.name}: shard {shard}: {error}")
+            self._tell(campaign, shard, error)
         if self._cluster.take_back(running.token) or not began:
             campaign.take_back(shard)
         else:
-            self._collect(campaign, shard)
+            self._collect(campaign, shard, self._found(campaign, [shard])[shard])
 
     def _stop(self, campaigns: list[Distributed]) -> None:
         """Hand nothing more of some campaigns out, and pause what is out, once."""
@@ -181,39 +198,40 @@ class _Driver:
             if running.campaign in pausing:
                 self._cluster.cancel(reference)
 
-    def _collect(self, campaign: Distributed, shard: Shard) -> str | None:
-        """Take the journal of a shard from the node that has it; return the node."""
-        where = (self._frozen.study_digest, campaign.name, shard)
-        found: dict[str, int] = {}
-        for node in self._cluster.nodes:
-            with self._saying(campaign, shard):
-                end = self._cluster.on_node(node, end_on_node, *where)
-                if end is not None:
-                    found[node] = end[0]
-        # Nodes that share a disk have the same one.
-        for node in sorted(found, key=lambda node: -found[node]):
-            with self._saying(campaign, shard):
-                campaign.take(shard, self._copy(node, where))
-                return node
+    def _tell(self, campaign: Distributed, shard: Shard, error: DarkcurrentError) -> None:
+        error.args = (f"{campaign.name}: shard {shard}: {error}",)
+        self.error = self.error or error
+        self._say(str(error))
+
+    def _found(self, campaign: Distributed, shards: list[Shard]) -> dict[Shard, list[str]]:
+        """Return which nodes have the journals of shards, the longest first: those that share a disk have the same."""
+        rows: dict[Shard, dict[str, int]] = {shard: {} for shard in shards}
+        asked = (self._frozen.study_digest, campaign.name, shards)
+        for node, answer in self._cluster.on_each_node(ends_on_node, *asked).items():
+            if isinstance(answer, DarkcurrentError):
+                self._say(f"{campaign.name}: a node cannot say what it has: {answer}")
+            elif not isinstance(answer, Exception):  # a node that is lost meanwhile has nothing
+                for shard, end in answer.items():
+                    rows[shard][node] = end[0]
+        return {shard: sorted(found, key=lambda node: -found[node]) for shard, found in rows.items()}
+
+    def _collect(self, campaign: Distributed, shard: Shard, nodes: list[str]) -> str | None:
+        """Take the journal of a shard from a node that has it; return the node."""
+        for node in nodes:
+            try:
+                campaign.take(shard, self._copy(node, (self._frozen.study_digest, campaign.name, shard)))
+            except DarkcurrentError as error:
+                kind = IntegrityError if isinstance(error, IntegrityError) else CaptureError
+                self._tell(campaign, shard, kind(f"its journal cannot be collected: {error}"))
+                continue
+            except self._cluster.errors:
+                continue  # the node is lost meanwhile
+            return node
         self._say(
             f"{campaign.name}: shard {shard} was handed out, and no node of the cluster gives its journal: "
             f"{campaign.ambiguous_calls_of(shard)} of its calls are ambiguous, and none of them is sent again."
         )
         return None
-
-    @contextmanager
-    def _saying(self, campaign: Distributed, shard: Shard) -> Iterator[None]:
-        """Say why a journal cannot be had; the shard stays recorded as handed out then."""
-        try:
-            yield
-        except (DarkcurrentError, self._cluster.errors) as error:
-            if not isinstance(error, DarkcurrentError):
-                return  # the node is lost, as if it had not been there
-            sentence = f"its journal cannot be collected: {last_line(error)}"
-            self.error = self.error or (
-                error if isinstance(error, IntegrityError) else CaptureError(sentence)
-            )
-            self._say(f"{campaign.name}: shard {shard}: {sentence}")
 
     def _copy(self, node: str, where: tuple[str, str, Shard]) -> bytes:
         patience = time.monotonic() + _LOCK_SECONDS
@@ -232,7 +250,7 @@ def _files(frozen: Frozen) -> dict[str, bytes]:
 
 
 def last_line(error: BaseException) -> str:
-    """Return what an error says, without where it was: Ray puts the node's traceback before it."""
+    """Return what an error of Ray says, which puts the node's traceback before it."""
     lines = str(error).strip().splitlines()
     return lines[-1] if lines else type(error).__name__
 
@@ -252,7 +270,9 @@ def _pressed() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
 
     heard = [
-        number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
     ]
     before = {number: signal.signal(number, press) for number in heard}
     try:

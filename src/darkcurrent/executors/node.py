@@ -19,7 +19,7 @@ from darkcurrent.errors import CaptureError, DarkcurrentError, IntegrityError, U
 from darkcurrent.protocol.freeze import Frozen, load_frozen, write_whole
 from darkcurrent.schedules import Shard
 
-__all__ = ["NODE_DIR", "Outcome", "ShardTask", "copy_on_node", "end_on_node", "run_shard", "shard_folder"]
+__all__ = ["NODE_DIR", "Outcome", "ShardTask", "copy_on_node", "ends_on_node", "run_shard", "shard_folder"]
 
 NODE_DIR = "DARKCURRENT_NODE_DIR"
 """The environment variable of a node that names the folder in which it keeps the journals of its shards."""
@@ -128,11 +128,11 @@ def run_shard(
                 raise CaptureError(
                     f"Shard {task.shard} of `{task.configuration}` was begun already: it is sent once."
                 )
-            capture_locked(folder, frozen, configuration, _now_and_then(report), task.shard)
-    except DarkcurrentError as error:
+            capture_locked(folder, frozen, configuration, _now_and_then(report), shard=task.shard)
+    except (DarkcurrentError, KeyboardInterrupt) as error:
         # Without a journal nothing was sent. Another kind of error says nothing, and counts as begun.
         began = admitted and journal_path(folder, task.configuration).exists()
-        return Outcome(began, _plain(error))
+        return Outcome(began, _plain(error) if isinstance(error, DarkcurrentError) else None)
     return Outcome(True)
 
 
@@ -171,10 +171,12 @@ def _plain(error: DarkcurrentError) -> DarkcurrentError:
     return kinds.get(error.exit_code, DarkcurrentError)(f"{error} (on node {platform.node()})")
 
 
-def end_on_node(study: str, configuration: str, shard: Shard) -> End | None:
-    """Return where the journal of a shard on this node ends; None where there is none."""
-    journal = journal_path(shard_folder(study, configuration, shard), configuration)
-    return end_of(journal) if journal.exists() else None
+def ends_on_node(study: str, configuration: str, shards: list[Shard]) -> dict[Shard, End]:
+    """Return where the journals of shards on this node end, for those that it has."""
+    journals = {
+        shard: journal_path(shard_folder(study, configuration, shard), configuration) for shard in shards
+    }
+    return {shard: end_of(journal) for shard, journal in journals.items() if journal.exists()}
 
 
 def copy_on_node(study: str, configuration: str, shard: Shard) -> bytes:

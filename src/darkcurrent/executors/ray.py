@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from darkcurrent.capture import Progress
-from darkcurrent.errors import MissingExtraError, UsageError
+from darkcurrent.errors import CaptureError, DarkcurrentError, MissingExtraError, UsageError
 from darkcurrent.executors.node import Outcome, ShardTask, run_shard
 
 __all__ = ["Desk", "RayExecutor"]
@@ -66,13 +66,17 @@ def _shard_on_node(
     return run_shard(task, frozen_files, study_files, admit, report)
 
 
+def _result_of(function: Callable[[A], R], argument: A) -> R:
+    return function(argument)
+
+
 class RayExecutor:
     """The nodes of a Ray cluster; a context, which ends the connection.
 
     Parameters
     ----------
     address : str
-        `HOST:PORT` of the cluster, `ray://HOST:PORT` of a client server, or `auto`.
+        `HOST:PORT` of the cluster, or `auto` for the one that this machine belongs to.
 
     Raises
     ------
@@ -109,8 +113,8 @@ class RayExecutor:
 
     def map(self, function: Callable[[A], R], arguments: Iterable[A]) -> list[R]:
         """Return what a pure function gives for each argument, in their order; lost tasks are done again."""
-        remote = self._ray.remote(function)
-        return list(self._ray.get([remote.remote(argument) for argument in arguments]))
+        remote = self._ray.remote(_result_of)  # Ray itself takes no partial, and nothing that is built in
+        return list(self._ray.get([remote.remote(function, argument) for argument in arguments]))
 
     @property
     def slots(self) -> int:
@@ -140,8 +144,24 @@ class RayExecutor:
         return self._ray.put(value)
 
     def get(self, reference: Any) -> Any:
-        """Wait for a result."""
-        return self._ray.get(reference)
+        """Wait for a result.
+
+        Raises
+        ------
+        DarkcurrentError
+            What the function raised; a CaptureError where it was not one of ours.
+        Exception
+            One of `errors`, where the node or the worker is lost.
+        """
+        try:
+            return self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, DarkcurrentError):
+                raise error.cause from None
+            said = str(error.cause).strip().splitlines()
+            raise CaptureError(
+                f"it failed on the node ({type(error.cause).__name__}: {said[-1] if said else ''})"
+            ) from error
 
     def submit(self, task: ShardTask, frozen_files: Any, study_files: Any, node: str | None) -> Any:
         """Have a shard sent by a node, once; return what its end is asked with.
@@ -158,8 +178,22 @@ class RayExecutor:
 
     def on_node(self, node: str, function: Callable[..., R], *arguments: Any) -> R:
         """Return what a function gives on a certain node."""
+        return self.get(self._asked(node, function, arguments))  # type: ignore[no-any-return]
+
+    def on_each_node(self, function: Callable[..., R], *arguments: Any) -> dict[str, R | Exception]:
+        """Return what a function gives on each node, or how it failed there."""
+        asked = {node: self._asked(node, function, arguments) for node in self.nodes}
+        answers: dict[str, R | Exception] = {}
+        for node, reference in asked.items():
+            try:
+                answers[node] = self.get(reference)
+            except (DarkcurrentError, self.errors) as error:
+                answers[node] = error
+        return answers
+
+    def _asked(self, node: str, function: Callable[..., R], arguments: tuple[Any, ...]) -> Any:
         options = {"num_cpus": 0, "max_retries": 0, **self._at(node, soft=False)}
-        return self._ray.get(self._ray.remote(function).options(**options).remote(*arguments))  # type: ignore[no-any-return]
+        return self._ray.remote(function).options(**options).remote(*arguments)
 
     def ended(self, references: list[Any], seconds: float) -> list[Any]:
         """Wait until one of some tasks ends, or a time is over; return those that have ended."""
@@ -200,13 +234,14 @@ def _check_reachable(address: str) -> None:
     if address == "auto":
         return
     try:
-        parts = urlsplit(address if "://" in address else f"//{address}")
+        parts = urlsplit(f"//{address}")
         host, port = parts.hostname, parts.port
         if not host or not port:
-            raise ValueError("it has no host or no port")
+            raise ValueError("that is not HOST:PORT")
         with socket.create_connection((host, port), timeout=_PATIENCE_SECONDS):
             pass
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"No Ray cluster can be reached at {address!r} ({error}): give HOST:PORT, as `ray start --head` prints it."
+            f"No Ray cluster can be reached at {address!r} ({error}): give HOST:PORT, as `ray start --head` prints it, "
+            "on a machine that belongs to the cluster."
         ) from error

@@ -183,6 +183,16 @@ class RawJudge(HttpJudge[R]):
         objection = f"the reply is to a prompt of {found}, the one that was sent has {counted.prompt_tokens}"
         return replace(reply, objection=reply.objection or objection)
 
+    async def count_tokens(self, request: bytes) -> int | None:
+        """Return how many tokens the server finds in the prompt of a request; None where it refuses it.
+
+        Raises
+        ------
+        RequestFailed
+            Where it gives no count.
+        """
+        return (await self._count(json.loads(request), PROBE_SECONDS)).prompt_tokens
+
     async def _count(self, request: dict[str, Any], timeout: float) -> Reply:
         assert self.tokenizer is not None
 

@@ -63,14 +63,14 @@ class _Section:
 
 _SECTIONS = {
     "null": ("Does it invent preferences?", ("null",)),
-    "utility": ("Does it choose the target?", ("utility", "strata")),
+    "utility": ("Does it choose the target?", ("utility", "strata", "parts")),
     "patterns": ("What do both orders say together?", ("patterns", "retest")),
     "verdicts": ("Correct, tie, wrong, invalid", ("utility", "contrasts")),
     "equivalent": ("Does it prefer one of two equals?", ("equivalent", "gap-0")),
     "ladder": ("How large must a difference be?", ("ladder", "contrasts")),
     "context": ("Does a third text change its mind?", ("context",)),
     "invalid": ("Answers without a verdict", ("campaigns", "invalid", "sensitivity")),
-    "tests": ("What was assigned at random", ("tests",)),
+    "tests": ("Randomization tests", ("tests",)),
     "time": ("Along the schedule", ("usage", "campaigns")),
     "risk": ("What does using it cost?", ("utility", "null")),
     "provenance": ("Identity and provenance", ("identity", "digests", "usage", "deviations", "imported")),

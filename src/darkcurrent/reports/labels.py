@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from darkcurrent.printable import printable, shortened
 from darkcurrent.results import CellResult
 
-__all__ = ["cell_labels", "labels", "shown"]
+__all__ = ["MOST_CHARTS", "cell_labels", "labels", "shown"]
+
+MOST_CHARTS = 40
+"""Charts of one kind in a page. A recorded study may have hundreds of cells; the tables have all."""
 
 
 def shown(text: str, longest: int = 300) -> str:

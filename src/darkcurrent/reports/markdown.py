@@ -6,6 +6,7 @@ import re
 
 from darkcurrent.printable import printable
 from darkcurrent.reports.paper_tables import paper_tables
+from darkcurrent.reports.provenance import Provenance
 from darkcurrent.reports.table import Table
 from darkcurrent.reports.tables import all_tables
 from darkcurrent.reports.words import cell_sentences, limits
@@ -14,12 +15,12 @@ from darkcurrent.results import Analysis
 __all__ = ["markdown_report"]
 
 
-def markdown_report(analysis: Analysis) -> str:
-    """Return the whole report."""
+def markdown_report(analysis: Analysis, provenance: Provenance | None = None) -> str:
+    """Return the whole report: the tables of the page, also those of its provenance where that is given."""
     first, *others = all_tables(analysis)
     lines = [f"# {_safe(analysis.title or analysis.study)}", "", *_table(first), ""]
     lines += [f"- **{_safe(name)}**: {_safe(sentence)}" for name, sentence in cell_sentences(analysis)]
-    for table in (*others, *paper_tables(analysis)):
+    for table in (*others, *paper_tables(analysis), *(provenance.tables if provenance else ())):
         lines += ["", *_table(table)]
     lines += [
         "",

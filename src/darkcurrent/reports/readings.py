@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from darkcurrent.gates import HOLM_LEVEL
 from darkcurrent.reports.answers import hidden_strata
-from darkcurrent.reports.labels import cell_labels, shown
+from darkcurrent.reports.labels import MOST_CHARTS, cell_labels, shown
 from darkcurrent.reports.prices import first_losses, priced_cells, ranking
 from darkcurrent.reports.words import declared, number, share
 from darkcurrent.results import Analysis, CellResult, Timeline
@@ -49,6 +50,9 @@ def _utility(analysis: Analysis) -> str:
             f" {_names(analysis, hiding)}: the pass of the whole hides at least one stratum below {threshold}, marked with a "
             "red diamond. A mean over few items may lie below by chance; it is described, not tested."
         )
+    several = sum(len(cell.signal.strata) > 1 for cell in analysis.cells)
+    if several > MOST_CHARTS:
+        text += f" Strata are drawn for {MOST_CHARTS} of {several} cells, those that hide one first; the table has all."
     return text
 
 
@@ -156,12 +160,17 @@ def _context(analysis: Analysis) -> str:
 def _tests(analysis: Analysis) -> str:
     if not analysis.tests:
         return ""
-    graded = [test for test in analysis.tests if test.gate != "NOT GRADED"]
-    if graded:
-        counted = f"{len(graded)} of {len(analysis.tests)} families of randomization tests are evaluated"
-        return f"{counted}; what each does not identify stands beside it."
-    why = "; ".join(dict.fromkeys(test.reason for test in analysis.tests if test.reason))
-    return f"No randomization test: {why}."
+    found = [(family.configuration, test) for family in analysis.tests for test in family.tests]
+    if not found:
+        return f"No randomization test: {'; '.join(dict.fromkeys(str(family.reason) for family in analysis.tests))}."
+    rejected = [(name, test) for name, test in found if test.p_holm is not None and test.p_holm <= HOLM_LEVEL]
+    listed = "; ".join(
+        f"{shown(name, 40)}, {test.contrast}: {number(test.statistic)}, Holm p {number(test.p_holm)}"
+        for name, test in rejected[:6]
+    )
+    text = f"{len(rejected)} of {_count(len(found), 'contrast')} {'has' if len(rejected) == 1 else 'have'} a Holm-adjusted p of "
+    text += f"{declared(HOLM_LEVEL)} or less" + (f" ({listed})." if listed else ".")
+    return f"{text} What no p shows stands among the limits below."
 
 
 def _invalid(analysis: Analysis) -> str:

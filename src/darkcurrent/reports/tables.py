@@ -5,6 +5,8 @@ from __future__ import annotations
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
 from darkcurrent.reports.arm_tables import arm_tables
+from darkcurrent.reports.randomizations import randomization_table
+from darkcurrent.reports.risk_tables import risk_tables
 from darkcurrent.reports.table import Table
 from darkcurrent.reports.words import campaign_of, declared, number, share
 from darkcurrent.results import Analysis, CampaignResult, CellResult, OrderResult
@@ -24,7 +26,9 @@ def all_tables(analysis: Analysis) -> list[Table]:
         _strata(analysis),
         _patterns(analysis),
         *arm_tables(analysis),
+        *risk_tables(analysis.risk),
         _retest(analysis),
+        randomization_table(analysis),
         _imported(analysis),
     ]
     return [table for table in tables if table.rows]

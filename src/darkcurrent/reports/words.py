@@ -206,8 +206,10 @@ def limits(analysis: Analysis) -> list[str]:
         f"The utility bound describes resampling of these items within {weights}; it says nothing about items of another kind.",
         "A gate that is missed is no proof of a defect, and a gate that is passed is no certificate for another configuration, "
         "rubric or set of items.",
+        "The mean of a stratum is described and not tested; over few items it may lie below a threshold by chance.",
+        "A risk is the loss of these observed rates under losses that you declare; it is no bound, and no promise for other "
+        "calls.",
         *arm_limits(analysis),
-        "The mean of a stratum is described and not tested: over few items it may lie below a threshold by chance.",
-        "A risk is the loss of these observed rates under losses that you declare: no bound, and no promise for other calls.",
+        *dict.fromkeys(test.does_not_identify for family in analysis.tests for test in family.tests),
         "HOLD means that nothing was evaluated, not that the judge is bad.",
     ]

@@ -10,6 +10,7 @@ from darkcurrent.records import Record
 from darkcurrent.results.arms import ContrastResult
 from darkcurrent.results.campaign import CampaignResult
 from darkcurrent.results.cell import CellResult
+from darkcurrent.results.risk import RiskResult
 from darkcurrent.results.tests import FamilyResult
 
 __all__ = ["SCHEMA_NAME", "Analysis", "AnalysisState"]
@@ -49,5 +50,5 @@ class Analysis(Record):
     cells: list[CellResult]
     tests: list[FamilyResult]
     contrasts: list[ContrastResult] = Field(default_factory=list)
-    risk: dict[str, Any]
+    risk: RiskResult
     software: dict[str, str]

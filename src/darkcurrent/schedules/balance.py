@@ -51,6 +51,12 @@ class GroupBalance(Record):
     carry_over: tuple[tuple[int, ...], ...]
 
     @property
+    def short_name(self) -> str:
+        """The name for people: an item of a ladder is shown in very many arms."""
+        first, *others = self.name.split(", ")
+        return f"{first} and {len(others)} more arms" if len(others) > 3 else self.name
+
+    @property
     def period_range(self) -> tuple[int, int]:
         """The smallest and the largest count of a treatment in a period."""
         counts = [count for row in self.periods for count in row]
@@ -186,7 +192,8 @@ def _groups(calls: Sequence[Call], kind: str) -> tuple[GroupBalance, ...]:
         own = arms.setdefault(key[0], [])
         name = arm_name(comparisons[key][0])
         # An item may be compared several times in one arm: these are numbered, for they are not the same treatment.
-        names[key] = f"{name} #{len(own)}" if name in own else name
+        same = sum(other.partition(" #")[0] == name for other in own)
+        names[key] = f"{name} #{same + 1}" if same else name
         own.append(names[key])
     groups: dict[tuple[str, ...], list[list[str]]] = {}
     if kind == "crossover":
@@ -236,20 +243,26 @@ def _words(found: Balance) -> list[str]:
         count = len(group.treatments)
         if low != high:
             words.append(
-                f"{group.name}: {group.units} {unit} are no multiple of {count}, so that a treatment falls on a period "
+                f"{group.short_name}: {group.units} {unit} are no multiple of {count}, so that a treatment falls on a period "
                 f"{low} to {high} times."
             )
         carried = group.carry_over_range
         if carried and carried[0] != carried[1]:
             words.append(
-                f"{group.name}: a treatment follows another one {carried[0]} to {carried[1]} times over {group.units} {unit}."
+                f"{group.short_name}: a treatment follows another one {carried[0]} to {carried[1]} times "
+                f"over {group.units} {unit}."
             )
     if len(set(found.blocks)) > 1:
         words.append(
             f"A block holds {min(found.blocks)} to {max(found.blocks)} calls: the items cannot be dealt out evenly."
         )
     for arm, counts in found.arms.items():
-        if len(set(counts)) > 1:
+        if not min(counts):
+            words.append(
+                f"Some blocks hold no call of `{arm}` and others up to {max(counts)}: too few items are shown in it to take "
+                "all turns, so that the arm cannot be told apart from its time."
+            )
+        elif len(set(counts)) > 1:
             words.append(f"A block holds {min(counts)} to {max(counts)} calls of `{arm}`.")
     if found.neighbours:
         low, high = found.neighbours

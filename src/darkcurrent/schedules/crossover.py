@@ -43,12 +43,13 @@ def crossover(battery: Battery, criteria: Iterable[str], seed: int) -> Plan:
 
 def _rows(group: Group, index: int, longest: int, criteria: Sequence[str], seed: int) -> list[Row]:
     turns = _turns(group.sizes)
+    rotations = next(n for n in range(1, len(turns) + 1) if turns[n:] + turns[:n] == turns)
     dealt = 0
     rows = []
-    for cohort, members in enumerate(_cohorts(group, turns, index, seed)):
-        shift = cohort // 2
+    for cohort, members in enumerate(_cohorts(group, rotations, index, seed)):
+        half, shift = divmod(cohort, rotations)
         pattern = turns[shift:] + turns[:shift]
-        blocks = [2 * (turn * longest // len(turns)) + cohort % 2 for turn in range(len(turns))]
+        blocks = [2 * (turn * longest // len(turns)) + half for turn in range(len(turns))]
         for place in range(len(group.sizes)):
             treatments = treatments_of(members[0].comparisons[place], criteria)
             sequences = williams(len(treatments))
@@ -77,15 +78,15 @@ def _turns(sizes: Sequence[int]) -> list[int]:
     return [place for _, place in sorted(spread)]
 
 
-def _cohorts(group: Group, turns: list[int], index: int, seed: int) -> list[list[Member]]:
+def _cohorts(group: Group, rotations: int, index: int, seed: int) -> list[list[Member]]:
     """Deal the items out to cohorts, stratum by stratum, in random order.
 
-    There are two (for the two halves of the blocks) times the different rotations of the turns, but no more than can
-    hold each sequence once: in a smaller cohort little could have been drawn otherwise.
+    There is one for each rotation of the turns in each half of the blocks. Items that are too few for that all go to
+    one half, and to no more cohorts than can hold each sequence once: in a smaller one little could have been drawn
+    otherwise.
     """
-    rotations = next(n for n in range(1, len(turns) + 1) if turns[n:] + turns[:n] == turns)
-    least = max(len(williams(size)) for size in group.sizes)
-    count = min(2 * rotations, max(1, len(group.members) // least))
+    room = max(1, len(group.members) // max(len(williams(size)) for size in group.sizes))
+    count = 2 * rotations if room >= 2 * rotations else min(rotations, room)
     members = []
     for stratum, own in groupby(sorted(group.members, key=lambda m: m.stratum), key=lambda m: m.stratum):
         members += Stream(seed, f"crossover/{index}/{stratum}").shuffled(own)

@@ -1,4 +1,4 @@
-"""Which calls of a campaign go to which shard: whole blocks, or runs of an order that means nothing."""
+"""Which calls of a campaign go to which shard: whole blocks, or runs of an order that no test rests on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from darkcurrent.errors import ProtocolError
 from darkcurrent.records import Call
 
 __all__ = ["Shard", "divide"]
+
+_FREE = {"hash", "shuffle"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +34,25 @@ def divide(calls: Sequence[Call], shards: int, kind: str) -> dict[Shard, tuple[C
     shards : int
         How many; with 1, everything is one shard.
     kind : str
-        The kind of schedule. The order of `hash` is no assignment: it may be cut anywhere.
+        The kind of schedule. No test rests on the order of `hash` and `shuffle`: it may be cut anywhere.
 
     Raises
     ------
     ProtocolError
-        Where there are fewer blocks (of the order of `hash`: calls) than shards, or the order is one block.
+        Where there are fewer blocks (or calls) than shards, or the schedule is `carryover`.
     """
     if shards == 1:
         return {Shard(1, 1): tuple(calls)}
-    if kind == "hash":
+    if kind == "carryover":
+        raise ProtocolError(
+            f"`capture.shards = {shards}`: a `carryover` schedule is about what follows what, over all of its blocks: "
+            "declare `shards = 1`."
+        )
+    if kind in _FREE:
         places = [place * shards // len(calls) for place in range(len(calls))]
         units, what = len(calls), "calls"
     else:
         blocks = {block: place for place, block in enumerate(sorted({call.block for call in calls}))}
-        if len(blocks) == 1:
-            raise ProtocolError(
-                f"`capture.shards = {shards}`: the schedule `{kind}` is one block, whose order was drawn as a whole: "
-                "declare blocks, or `shards = 1`."
-            )
         places = [blocks[call.block] * shards // len(blocks) for call in calls]
         units, what = len(blocks), "blocks"
     if units < shards:

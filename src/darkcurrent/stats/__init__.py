@@ -15,6 +15,7 @@ from darkcurrent.stats.bootstrap import (
 )
 from darkcurrent.stats.conservative import ConservativeBound, conservative_lower
 from darkcurrent.stats.holm import holm
+from darkcurrent.stats.joint import joint_resampling, percentile
 from darkcurrent.stats.power import (
     ClonePower,
     UtilityPower,
@@ -52,6 +53,8 @@ __all__ = [
     "clopper_pearson_upper",
     "conservative_lower",
     "holm",
+    "joint_resampling",
+    "percentile",
     "randomization_family",
     "randomization_test",
     "utility_power",

@@ -27,7 +27,7 @@ def holm(pvalues: Iterable[float | None]) -> list[float | None]:
     Raises
     ------
     StatsInputError
-        If a p-value is not a number in [0, 1].
+        If there is no list, or a p-value is not a number in [0, 1].
 
     Notes
     -----
@@ -46,7 +46,11 @@ def holm(pvalues: Iterable[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04])
     [0.03, None, 0.08]
     """
-    raw = [_check(value, place) for place, value in enumerate(pvalues)]
+    try:
+        given = list(pvalues)
+    except TypeError:
+        raise StatsInputError(f"pvalues must be a list of p-values, and {pvalues!r} is none.") from None
+    raw = [_check(value, place) for place, value in enumerate(given)]
     adjusted: list[float | None] = [None] * len(raw)
     largest = 0.0
     ranked = sorted((value, place) for place, value in enumerate(raw) if value is not None)

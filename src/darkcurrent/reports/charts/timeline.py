@@ -6,7 +6,7 @@ import altair as alt
 
 from darkcurrent.reports.charts.frame import WIDTH, Figure, Rows, dressed, rows
 from darkcurrent.reports.charts.palette import Palette
-from darkcurrent.reports.labels import labels
+from darkcurrent.reports.labels import MOST_CHARTS, labels
 from darkcurrent.results import Analysis, Timeline
 
 __all__ = ["timeline_figures"]
@@ -15,6 +15,7 @@ __all__ = ["timeline_figures"]
 def timeline_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
     """Return one chart for each campaign that was captured on a schedule."""
     campaigns = [campaign for campaign in analysis.campaigns if campaign.timeline and campaign.terminal]
+    campaigns = campaigns[:MOST_CHARTS]
     names = labels([campaign.configuration for campaign in campaigns], 40)
     return [
         Figure(

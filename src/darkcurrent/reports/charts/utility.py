@@ -19,7 +19,7 @@ from darkcurrent.reports.charts.frame import (
     threshold_rule,
 )
 from darkcurrent.reports.charts.palette import Palette
-from darkcurrent.reports.labels import cell_labels, labels
+from darkcurrent.reports.labels import MOST_CHARTS, cell_labels, labels
 from darkcurrent.reports.words import number
 from darkcurrent.results import Analysis, CellResult
 
@@ -84,21 +84,18 @@ def utility_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
 
 
 def strata_figures(analysis: Analysis, palette: Palette) -> list[Figure]:
-    """Return one forest plot for each evaluated cell with more than one stratum."""
+    """Return one forest plot for each evaluated cell with more than one stratum; of many cells, first those that hide one."""
     figures = []
-    for index, (label, cell) in enumerate(zip(cell_labels(analysis.cells, 60), analysis.cells, strict=True)):
-        if len(cell.signal.strata) > 1:
-            left_out = max(0, len(cell.signal.strata) - MOST_STRATA)
-            note = "● mean of a stratum, and its items · line: the whole cell" + _dashed(analysis)
-            title = f"{label}: by stratum" + (f", without the {left_out} strongest" if left_out else "")
-            figures.append(
-                Figure(
-                    f"strata-{index}",
-                    title,
-                    dressed(_forest(cell, analysis, palette), palette, right=110),
-                    note,
-                )
-            )
+    named = zip(cell_labels(analysis.cells, 60), analysis.cells, strict=True)
+    several = [(label, cell) for label, cell in named if len(cell.signal.strata) > 1]
+    if len(several) > MOST_CHARTS:
+        several.sort(key=lambda each: not hidden_strata(each[1], analysis))
+    for index, (label, cell) in enumerate(several[:MOST_CHARTS]):
+        note = "● mean of a stratum, and its items · line: the whole cell" + _dashed(analysis)
+        left_out = max(0, len(cell.signal.strata) - MOST_STRATA)
+        title = f"{label}: by stratum" + (f", without the {left_out} strongest" if left_out else "")
+        spec = dressed(_forest(cell, analysis, palette), palette, right=110)
+        figures.append(Figure(f"strata-{index}", title, spec, note))
     return figures
 
 
