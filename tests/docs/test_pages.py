@@ -20,7 +20,10 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / "tutorial.md", DOCS / "concepts.md", DOCS / "arms.md", *sorted((DOCS / "howto").glob("*.md"))]
+PAGES = [
+    *(DOCS / f"{name}.md" for name in ("tutorial", "concepts", "arms", "studies")),
+    *sorted((DOCS / "howto").glob("*.md")),
+]
 BLOCK = re.compile(
     r"(?:^<!-- ([a-z]+)(?:: ([^\n]*?))? -->\n+)?^```([a-z]+)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
