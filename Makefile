@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STUDY ?= quickstart
 
-.PHONY: quickstart test simulate torture lint types layers release docs check dev clean
+.PHONY: quickstart test simulate torture flips golden lint types layers release docs check dev clean
 
 quickstart: $(VENV)/.local ## audit a real embedded model: protocol to report
 	@$(BIN)/darkcurrent quickstart $(STUDY)
@@ -17,6 +17,12 @@ simulate: $(VENV)/.dev ## long simulations of error rates and coverage (about te
 
 torture: $(VENV)/.dev ## a thousand kills of a running capture
 	mkdir -p build && rm -rf build/torture && PYTHONPATH=tests $(BIN)/python -m support.torture build/torture 1000
+
+flips: $(VENV)/.dev ## ten thousand flipped bytes of an archive
+	PYTHONPATH=tests $(BIN)/python -m support.flips 10000
+
+golden: $(VENV)/.dev ## write the golden archives anew (only before the first release)
+	PYTHONPATH=tests $(BIN)/python -m support.golden
 
 lint: $(VENV)/.dev ## style
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/hadolint Dockerfile && $(BIN)/pre-commit validate-config

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.protocol.model import AnalysisTable, GatesTable
+from darkcurrent.protocol.public import battery_counts
+from darkcurrent.protocol.timestamp import FOLDER, Commitment, commitment_of
 from darkcurrent.schedules import StoredAssignment
 from darkcurrent.verdicts import contract_of, is_plain
 
-__all__ = ["Declared"]
+__all__ = ["Declared", "certified_by", "nested_parts"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Declared:
         What proves that the texts of the equivalent arm are equally good; None where nothing does.
     nested : dict
         Name of a part of the items, chosen before the first call, to their ids.
+    commitment : Commitment or None
+        What a third party says of when the study digest existed.
     schedule : str or None
         The kind of schedule; None where nothing was scheduled.
     assignment : StoredAssignment or None
@@ -50,6 +55,7 @@ class Declared:
     contracts: dict[str, str]
     certified: str | None = None
     nested: dict[str, frozenset[str]] = field(default_factory=dict)
+    commitment: Commitment | None = None
     schedule: str | None = None
     assignment: StoredAssignment | None = None
     ungraded: str | None = None
@@ -66,42 +72,33 @@ class Declared:
             criteria=tuple(protocol.criteria),
             gates=protocol.gates,
             method=protocol.analysis,
-            battery=_battery(frozen),
+            battery=battery_counts(protocol.battery.source, frozen.items, len(frozen.refusals)),
             contracts={c.name: c.contract for c in protocol.configuration if is_plain(contract_of(c))},
-            certified=_certified(frozen),
-            nested=_nested(frozen),
+            commitment=commitment_of(frozen.folder.parent / FOLDER, frozen.study_digest),
+            certified=certified_by(frozen.digests),
+            nested=nested_parts(
+                (name, item.id) for item in frozen.items for name in item.facts.get("nested", [])
+            ),
             schedule=protocol.schedule.kind,
             assignment=StoredAssignment.read(stored) if (stored := frozen.assignment) else None,
         )
 
 
 _CERTIFICATES = {
-    "finite-code": "both programs were run on every declared input",
-    "labels": "raters called the two texts equal before any judge was asked",
+    "receipts/finite-code.json": "both programs were run on every declared input",
+    "receipts/labels.json": "raters called the two texts equal before any judge was asked",
 }
-"""Name of a receipt to what it proves of the equivalent arm."""
+"""A frozen receipt to what it proves of the equivalent arm."""
 
 
-def _certified(frozen: Frozen) -> str | None:
-    return next((words for name, words in _CERTIFICATES.items() if frozen.receipt(name) is not None), None)
+def certified_by(files: Collection[str]) -> str | None:
+    """Return what proves that equivalents are equally good, by the names of the frozen files."""
+    return next((words for name, words in _CERTIFICATES.items() if name in files), None)
 
 
-def _nested(frozen: Frozen) -> dict[str, frozenset[str]]:
-    """Return the parts of the items that their facts name: `nested` is a list of names."""
-    named = [(name, item.id) for item in frozen.items for name in item.facts.get("nested", [])]
-    return {
-        name: frozenset(item for own, item in named if own == name) for name in sorted({n for n, _ in named})
-    }
-
-
-def _battery(frozen: Frozen) -> dict[str, Any]:
-    return {
-        "source": frozen.protocol.battery.source,
-        "items": len(frozen.items),
-        "strata": len({item.stratum for item in frozen.items}),
-        "refused": len(frozen.refusals),
-        "flagged": {
-            flag: sum(flag in item.flags for item in frozen.items)
-            for flag in sorted({f for i in frozen.items for f in i.flags})
-        },
-    }
+def nested_parts(named: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """Return the parts of the items by name, of pairs of a part's name and an item's id."""
+    parts: dict[str, set[str]] = {}
+    for name, item in named:
+        parts.setdefault(name, set()).add(item)
+    return {name: frozenset(parts[name]) for name in sorted(parts)}

@@ -6,7 +6,7 @@ with a reason and never a row less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ __all__ = [
     "campaign_ledger",
     "compact",
     "compact_schema",
+    "join_ledger",
     "other_readings",
     "winner_of_slot",
 ]
@@ -150,6 +151,21 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
             f"The journal {journal} holds the call {min(unknown)[:12]}, which is not scheduled."
         )
     ended = pl.DataFrame(endings, schema={name: SCHEMA[name] for name in endings})
+    return join_ledger(schedule, ended, sent)
+
+
+def join_ledger(schedule: pl.DataFrame, ended: pl.DataFrame, sent: Collection[str]) -> pl.DataFrame:
+    """Join what was scheduled with what came of it.
+
+    Parameters
+    ----------
+    schedule : polars.DataFrame
+        One row per scheduled call.
+    ended : polars.DataFrame
+        One row per call whose end is known: its terminal, and what was read in the reply.
+    sent : collection of str
+        The calls that were sent, whatever came of them; not those whose last request was refused.
+    """
     was_sent = pl.col("call_id").is_in(pl.Series(sorted(sent), dtype=pl.String).implode())
     return (
         schedule.join(ended, on="call_id", how="left", maintain_order="left")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -12,7 +13,7 @@ import polars as pl
 
 from darkcurrent.analysis import Declared, analyze
 from darkcurrent.batteries import load_battery
-from darkcurrent.canonical import digest_text
+from darkcurrent.canonical import canonical_json, digest_text
 from darkcurrent.capture import (
     CampaignState,
     JournalSummary,
@@ -30,6 +31,7 @@ from darkcurrent.ledger import campaign_ledger, compact
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
+from darkcurrent.protocol.timestamp import FOLDER, Commitment, stamp
 from darkcurrent.records import Battery, Call, Item
 from darkcurrent.reports import (
     Provenance,
@@ -186,6 +188,32 @@ class Study:
         refuse_unfit(protocol.schedule, battery, rubrics, schedules, planned.assignment)
         return Draft(protocol, battery, identities, schedules, planned.assignment)
 
+    def stamp(self, url: str, authorities: Path | None = None) -> Commitment:
+        """Have a time-stamp authority put its time on the study digest, before the first call.
+
+        Parameters
+        ----------
+        url : str
+            Where the authority answers (RFC 3161 over HTTP).
+        authorities : Path, optional
+            A PEM file with the certificates that are trusted for it; those of the system by default.
+
+        Raises
+        ------
+        UsageError
+            Where a call was made already, or the study has a token.
+        TransportError
+            Where the authority gives none. The study is frozen all the same, and can be stamped later.
+        """
+        frozen = self.frozen
+        if any(journal_path(self.folder, c.name).exists() for c in frozen.protocol.configuration):
+            raise UsageError(
+                f"{self.folder} has made its first call already: a time from now on would show nothing of what was fixed before."
+            )
+        manifest = json.loads((frozen.folder / "manifest.json").read_bytes())
+        content = canonical_json({key: manifest[key] for key in ("files", "format")})
+        return stamp(self.folder / FOLDER, frozen.study_digest, content, url, authorities)
+
     def _rubrics(self, protocol: Protocol, instruction: str) -> tuple[dict[str, str], dict[str, str]]:
         texts = {
             name: rubric_text(name, criterion, self.folder, instruction)
@@ -267,15 +295,19 @@ class Study:
         """Return what an analysis has to know besides the ledger."""
         return self.imported.declared() if self.is_imported else Declared.of(self.frozen)
 
-    def analyze(self) -> Analysis:
-        """Evaluate what is captured and write `analysis.json`."""
+    def evaluate(self) -> Analysis:
+        """Evaluate what is captured."""
         declared = self.declared()
         summaries: dict[str, JournalSummary | None]
         if self.is_imported:
             summaries = dict.fromkeys(declared.configurations)
         else:
             summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        result = analyze(declared, pl.concat(map(compact, self._ledgers())), summaries)
+        return analyze(declared, pl.concat(map(compact, self._ledgers())), summaries)
+
+    def analyze(self) -> Analysis:
+        """Evaluate what is captured and write `analysis.json`."""
+        result = self.evaluate()
         _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 

@@ -8,6 +8,7 @@ import contextlib
 import json
 import sys
 import threading
+import types
 from pathlib import Path
 
 import pandas
@@ -367,4 +368,26 @@ def test_names_from_outside_are_data_in_a_notebook():
 
 def test_nothing_is_told_where_nobody_looks(capfd):
     darkcurrent.audit(fair, PAIRS, journal=None)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_in_a_notebook_the_text_is_still_returned_and_the_last_state_is_shown(monkeypatch, capfd):
+    """What a kernel looks like to us: `IPython.get_ipython` gives a shell with a kernel, and `display` a handle."""
+    shown = []
+    handle = types.SimpleNamespace(update=lambda data, raw: shown.append(data))
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = lambda: types.SimpleNamespace(kernel=object())
+    ipython.display = types.ModuleType("IPython.display")
+    ipython.display.display = lambda data, raw, display_id: handle
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", ipython.display)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+
+    async def notebook():
+        return darkcurrent.audit(fair, PAIRS, journal=None)
+
+    audit = asyncio.run(notebook())
+    assert repr(audit).startswith("May this judge be used?\nconfiguration  criterion")
+    assert shown[-1]["text/plain"] == "fair: 240 of 240 calls, 0 invalid"
+    assert '<progress value="240" max="240">' in shown[-1]["text/html"]
     assert capfd.readouterr() == ("", "")

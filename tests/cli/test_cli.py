@@ -15,7 +15,8 @@ from darkcurrent import __version__
 from darkcurrent.cli.main import app
 
 COMMANDS = [
-    "quickstart", "init", "plan", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "report", "import", "simulate",
+    "quickstart", "init", "plan", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "risk", "report",
+    "archive", "verify", "replay", "import", "simulate",
 ]  # fmt: skip
 
 
@@ -48,7 +49,7 @@ def test_each_command_documents_itself_and_its_arguments(program, name):
     (command,) = (command for command in app.registered_commands if command.name == name)
     first = command.callback.__doc__.strip()
     assert first.split()[0] in outcome.out
-    assert "DIR" in outcome.out
+    assert "BAG" in outcome.out if name == "replay" else "DIR" in outcome.out
     assert "--json" in outcome.out
 
 

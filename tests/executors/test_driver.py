@@ -197,6 +197,22 @@ def test_a_node_with_another_journal_of_the_shard_is_an_integrity_error(case):
     assert case.counts == before
 
 
+def test_a_journal_that_grew_since_it_was_collected_is_not_gone_on_with(case):
+    case.cluster.lose = lambda task, number: task == 1 and number >= 4
+    assert case.run() == "INTERRUPTED"
+    asked = len(case.seen)
+    (path,) = (case.cluster.folder / "two").rglob("judge.sqlite")
+
+    def grow(number):
+        with closing(Journal.open(path, read_journal(path).header)) as journal:
+            journal.commit([Event(at="now", elapsed_ms=0, kind="paused", detail={})])
+
+    case.cluster.on_submit = grow
+    assert case.run() == "INTERRUPTED"
+    assert "the driver knows of" in str(case.error)
+    assert len(case.seen) == asked
+
+
 def test_two_study_folders_and_one_node(case, tmp_path):
     case.run()
     for path in case.folder.glob("journal/**/*"):

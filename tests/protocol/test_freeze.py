@@ -84,6 +84,7 @@ FILES = [
     "items.jsonl",
     "protocol.json",
     "protocol.toml",
+    "public.json",
     "receipts/source.json",
     "refusals.jsonl",
     "schedule/one.jsonl",
@@ -296,10 +297,10 @@ def test_a_kill_at_any_step_leaves_a_whole_folder_or_none(tmp_path):
     here = str(Path(__file__).parent)
     subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path), here], check=True, timeout=60)
     folders = sorted(tmp_path.iterdir(), key=lambda path: int(path.name))
-    # ten files, three folders, and the folder that holds `frozen/`
-    assert len(folders) == 14 + 1
+    # eleven files, three folders, and the folder that holds `frozen/`
+    assert len(folders) == 15 + 1
     whole = [folder.name for folder in folders if (folder / "frozen").exists()]
-    assert whole == ["13", "14"]
+    assert whole == ["14", "15"]
     for folder in folders:
         if folder.name not in whole:
             assert [path.name[:8] for path in folder.iterdir()] == [".frozen."]
@@ -319,5 +320,6 @@ def test_what_a_killed_process_of_the_same_number_left_is_no_hindrance(tmp_path,
 def test_criteria_keep_the_order_in_which_they_were_written(tmp_path):
     text = TEXT.replace("criteria.neutral.rubric", 'criteria.zeal.rubric = "strict"\ncriteria.neutral.rubric')
     protocol = parse_protocol(text)
-    freeze(tmp_path / "frozen", protocol, text, Battery(items=(), comparisons=(), texts={}), {}, {})
+    identities = {name: {"digest": name} for name in ("one", "two")}
+    freeze(tmp_path / "frozen", protocol, text, Battery(items=(), comparisons=(), texts={}), identities, {})
     assert list(load_frozen(tmp_path / "frozen").protocol.criteria) == ["zeal", "neutral"]

@@ -217,7 +217,7 @@ def test_a_judge_that_fences_every_third_answer_is_held_and_the_others_are_not(r
         assert cells["simulated", criterion].joint == "both gates pass"
     assert "Invalid answers by arm and order (layout of table 8)" in found.tables
     readings = {one.contract: one for one in held.sensitivity}
-    assert readings["legacy"].accepted in (612, 612 - fenced)
+    assert (readings["legacy"].accepted, readings["legacy"].gained) == (612 - fenced, 0)
 
 
 WEAK = 'utility = 0.97\nweak = { "Precise IF" = 0.35 }'

@@ -86,6 +86,7 @@ def analyze(
         study=declared.study,
         title=declared.title,
         study_digest=declared.study_digest,
+        commitment=declared.commitment,
         state=_state({campaign.state for campaign in campaigns}),
         battery=declared.battery,
         gates=declared.gates.model_dump(mode="json"),

@@ -197,3 +197,5 @@ def _in_a_thread(
         raise
     if failed:
         raise failed[0]
+    if latest:
+        show(latest[0])

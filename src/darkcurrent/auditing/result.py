@@ -144,7 +144,9 @@ class Audit:
         from rich.console import Console
 
         page = io.StringIO()
-        terminal_report(self.analysis, Console(file=page, width=120, color_system=None), full=False)
+        # In a notebook a console would show the tables itself instead of writing them.
+        plain = Console(file=page, width=120, color_system=None, force_jupyter=False)
+        terminal_report(self.analysis, plain, full=False)
         lines = [line.rstrip() for line in page.getvalue().strip().splitlines()]
         return "\n".join(lines + ([f"Kept in {self.folder}"] if self.folder else []))
 

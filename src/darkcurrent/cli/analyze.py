@@ -27,6 +27,8 @@ def command(
 ) -> None:
     """Evaluate what is captured, write analysis.json, and show the tables."""
     study = study_of(folder)
+    for name in study.running():
+        say(f"`{name}` is being captured right now: its calls in flight count as sent with an unknown end.")
     analysis = study.analyze()
     if csv is not None:
         written = study.write_csv(analysis, csv)

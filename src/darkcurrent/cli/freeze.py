@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from darkcurrent.cli.common import Folder, Json, print_json, say, study_of
 
@@ -12,11 +15,32 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-def command(folder: Folder, as_json: Json = False) -> None:
+def command(
+    folder: Folder,
+    timestamp: Annotated[
+        str | None,
+        typer.Option(
+            "--timestamp",
+            metavar="URL",
+            help="Have this time-stamp authority (RFC 3161) put its time on the study digest; also for a study that is "
+            "frozen and has made no call yet.",
+        ),
+    ] = None,
+    authorities: Annotated[
+        Path | None,
+        typer.Option(
+            "--timestamp-ca", metavar="PEM", help="The certificates to trust for it, instead of the system's."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Fix protocol, items, rubrics, schedule and configurations under one digest, before the first call."""
     study = study_of(folder)
-    study.freeze()
+    if timestamp is None or not study.is_frozen:
+        study.freeze()
     found = _summary(study.frozen)
+    if timestamp is not None:
+        found["commitment"] = study.stamp(timestamp, authorities).model_dump(mode="json")
     if as_json:
         print_json(found)
         return
@@ -29,6 +53,8 @@ def command(folder: Folder, as_json: Json = False) -> None:
     for note in found["notes"]:
         say(f"note: {note}")
     say(f"Study digest {found['study_digest']}")
+    if timestamp is not None:
+        say(f"Stamped by {found['commitment']['authority']} at {found['commitment']['at']}.")
     say(f"Next: darkcurrent doctor {folder}, then darkcurrent run {folder}")
 
 

@@ -10,6 +10,7 @@ import typer
 from darkcurrent._version import __version__
 from darkcurrent.cli import (
     analyze,
+    archive,
     battery,
     close,
     doctor,
@@ -20,11 +21,13 @@ from darkcurrent.cli import (
     label,
     plan,
     quickstart,
+    replay,
     report,
     risk,
     run,
     simulate,
     status,
+    verify,
 )
 from darkcurrent.cli.common import say
 from darkcurrent.errors import DarkcurrentError
@@ -35,27 +38,15 @@ app = typer.Typer(
     name="darkcurrent",
     help="Tells whether an LLM judge may be trusted with your choice.",
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or protocol error · 3 a gate missed (gate) · "
-    "4 HOLD or NOT GRADED (gate) · 5 capture stopped · 6 integrity failure · 130 interrupted",
+    "4 HOLD, NOT GRADED or STALE (gate) · 5 capture stopped · 6 integrity failure · 130 interrupted",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
 )
 
 _COMMANDS = (
-    quickstart,
-    init,
-    plan,
-    freeze,
-    doctor,
-    run,
-    status,
-    close,
-    analyze,
-    gate,
-    risk,
-    report,
-    import_,
-    simulate,
+    *(quickstart, init, plan, freeze, doctor, run, status, close, analyze, gate, risk, report),
+    *(archive, verify, replay, import_, simulate),
 )
 
 for _command in _COMMANDS:

@@ -94,7 +94,12 @@ def request_writer(configuration: Configuration, folder: Path) -> Judge:
     """
     if isinstance(configuration, HttpConfiguration):
         return _http_judge(configuration, folder, None, 1, 1, Witness())
-    return open_judge(configuration, folder)
+    return open_judge(configuration, folder, function=_nobody)
+
+
+def _nobody(**texts: str) -> str:
+    """Stand in for a callable that is not asked."""
+    raise AssertionError("a request is written, and nobody is asked")
 
 
 def _http_judge(

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from darkcurrent.canonical import canonical_json, digest, digest_bytes, digest_text, dump_lines
 from darkcurrent.errors import IntegrityError, UsageError
 from darkcurrent.protocol.model import Protocol
+from darkcurrent.protocol.public import PUBLIC_FILE, public_view
 from darkcurrent.records import Battery, Call, Item, Record, Refusal
 
 __all__ = ["Frozen", "freeze", "load_frozen", "write_whole"]
@@ -90,6 +91,12 @@ class Frozen:
         """Return the calls of one configuration in dispatch order."""
         return _records(self, f"schedule/{configuration}.jsonl", Call)
 
+    @cached_property
+    def public(self) -> dict[str, Any]:
+        """What may be shown to anybody, see `protocol.public`."""
+        view: dict[str, Any] = json.loads(self.read(PUBLIC_FILE))
+        return view
+
     @property
     def assignment(self) -> bytes | None:
         """What the schedule drew at random, as it was stored; None where it stored nothing."""
@@ -127,6 +134,9 @@ def freeze(
         "protocol.json": canonical_json(protocol.model_dump(mode="json")),
         "protocol.toml": protocol_text.encode("utf-8"),
         "configurations.json": canonical_json(configurations),
+        PUBLIC_FILE: canonical_json(
+            public_view(protocol, configurations, battery.items, len(battery.refusals))
+        ),
         "items.jsonl": dump_lines([item.model_dump(mode="json") for item in battery.items]),
         "refusals.jsonl": dump_lines([refusal.model_dump(mode="json") for refusal in battery.refusals]),
         "texts.jsonl": dump_lines(

@@ -24,7 +24,7 @@ from darkcurrent.reports.prices import explorer_json, first_losses, priced_cells
 from darkcurrent.reports.provenance import Provenance
 from darkcurrent.reports.readings import readings
 from darkcurrent.reports.tables import Table, all_tables
-from darkcurrent.reports.words import limits, number
+from darkcurrent.reports.words import commitment_words, limits, number
 from darkcurrent.results import Analysis
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def html_report(analysis: Analysis, provenance: Provenance | None = None) -> str
         sections=sections,
         tables=tables,
         limits=limits(analysis),
+        commitment=commitment_words(analysis),
         ranking=ranking(cells, losses),
         losses=asdict(losses),
         sliders=_sliders(certified=losses.pi_e > 0),

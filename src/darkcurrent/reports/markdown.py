@@ -9,7 +9,7 @@ from darkcurrent.reports.paper_tables import paper_tables
 from darkcurrent.reports.provenance import Provenance
 from darkcurrent.reports.table import Table
 from darkcurrent.reports.tables import all_tables
-from darkcurrent.reports.words import cell_sentences, limits
+from darkcurrent.reports.words import cell_sentences, commitment_words, limits
 from darkcurrent.results import Analysis
 
 __all__ = ["markdown_report"]
@@ -29,7 +29,8 @@ def markdown_report(analysis: Analysis, provenance: Provenance | None = None) ->
         *(f"- {_safe(limit)}" for limit in limits(analysis)),
     ]
     software = ", ".join(f"{name} {number}" for name, number in analysis.software.items())
-    lines += ["", f"Study digest `{analysis.study_digest}` · {_safe(software)}", ""]
+    committed = _safe(commitment_words(analysis))
+    lines += ["", f"Study digest `{analysis.study_digest}` · {_safe(software)}", "", committed, ""]
     return "\n".join(lines)
 
 

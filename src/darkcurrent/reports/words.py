@@ -13,6 +13,7 @@ from darkcurrent.stats import clone_smallest_n
 __all__ = [
     "campaign_of",
     "cell_sentences",
+    "commitment_words",
     "declared",
     "family_size",
     "held_words",
@@ -188,6 +189,20 @@ def utility_words(cell: CellResult, analysis: Analysis) -> str:
         text += f"; by place: {share(first.success, first.n)} where it stood first"
         text += f", {share(second.success, second.n)} where second"
     return text + "."
+
+
+def commitment_words(analysis: Analysis) -> str:
+    """Say who vouches for when the study digest was fixed, and when that was."""
+    commitment = analysis.commitment
+    if commitment is None:
+        return (
+            "Locally frozen, no third party: when this digest was fixed is the word of whoever ran the study."
+        )
+    if commitment.authority is None:
+        return (
+            f"A time-stamp token lies beside the frozen files and was not checked here: {commitment.remark}"
+        )
+    return f"Stamped by {commitment.authority} at {commitment.at} (RFC 3161): the digest existed then."
 
 
 def limits(analysis: Analysis) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from darkcurrent.protocol.timestamp import Commitment
 from darkcurrent.records import Record
 from darkcurrent.results.arms import ContrastResult
 from darkcurrent.results.campaign import CampaignResult
@@ -32,6 +33,8 @@ class Analysis(Record):
         What was shown: source, items, strata, flagged items.
     gates, method : dict
         The declared thresholds, and how utility is resampled.
+    commitment : Commitment or None
+        What a third party says of when the study digest existed; None where nobody was asked.
     contrasts : list of ContrastResult
         What every further criterion changes, by configuration and arm.
     software : dict
@@ -42,6 +45,7 @@ class Analysis(Record):
     study: str
     title: str
     study_digest: str
+    commitment: Commitment | None = None
     state: AnalysisState
     battery: dict[str, Any]
     gates: dict[str, Any]
