@@ -32,11 +32,8 @@ from darkcurrent.study import Study
 from support.archives import captured, edited, files_of
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-TEMPLATES = sorted(
-    path.name.removesuffix(".toml")
-    for path in resources("darkcurrent.protocol").joinpath("templates").iterdir()
-    if path.name.endswith(".toml")
-)
+TEMPLATES = ("pairs", "quickstart")
+"""The studies of the paper are archived and replayed in tests/studies."""
 SIMULATED = """
 [[configuration]]
 name = "{name}"

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from darkcurrent.archive.pack import pack
+from darkcurrent.archive.replay import replay
+from darkcurrent.archive.result import canonical_result
 from darkcurrent.results import Analysis
 from darkcurrent.study import Study
 from support.paper import SUBSETS, Ran, cli, put_in
@@ -44,6 +47,11 @@ def ran(workplace) -> Callable[[str, str], Ran]:
         assert (folder / "report.html").stat().st_size > 10_000
         assert (folder / "report.md").stat().st_size > 1_000
         analysis = Analysis.model_validate_json((folder / "analysis.json").read_bytes())
+        # Every study's archive gives its result again.
+        facts = pack(Study(folder), workplace / f"{name}.zip")
+        found, again = replay(workplace / f"{name}.zip")
+        assert found.result_sha256 == facts["result_sha256"]
+        assert canonical_result(again) == canonical_result(analysis)
         return Ran(Study(folder), analysis, tables)
 
     return make
