@@ -72,7 +72,7 @@ _SECTIONS = {
     "invalid": ("Answers without a verdict", ("campaigns", "invalid", "sensitivity")),
     "tests": ("Randomization tests", ("tests",)),
     "time": ("Along the schedule", ("usage", "campaigns")),
-    "risk": ("What does using it cost?", ("utility", "null")),
+    "risk": ("What does using it cost?", ("risk", "risk-grid")),
     "provenance": ("Identity and provenance", ("identity", "digests", "usage", "deviations", "imported")),
 }
 """Key to title, and to the tables that belong to it."""
