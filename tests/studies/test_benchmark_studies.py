@@ -37,6 +37,7 @@ REUSED = {  # another seed than 0, under which 2 % of 204 clones happen to be no
     "dark_2": "dark_current = 0.02\nutility = 0.9\nseed = 3",
     "dark_20": "dark_current = 0.2\nutility = 0.9",
     "stable": 'habit = "stable"',
+    "first": 'habit = "first"',
 }
 
 
@@ -83,6 +84,19 @@ def test_a_taste_for_content_is_the_same_in_both_orders(reused):
         assert cell.clone["core"].adverse == 0
         assert cell.signal.orders["AB"].success == cell.signal.orders["BA"].success
         assert cell.signal.mean == near(0.5, 102)
+
+
+def test_a_judge_that_takes_the_first_slot_is_half_right_and_passes_nothing(reused):
+    for criterion in CRITERIA:
+        cell = cells_of(reused.analysis)["first", criterion]
+        assert (cell.clone["core"].adverse, cell.clone["core"].a) == (102, 102)
+        assert cell.patterns["signal"]["position"] == 102
+        assert (cell.signal.mean, cell.signal.orders["AB"].success, cell.signal.orders["BA"].success) == (
+            0.5,
+            102,
+            0,
+        )
+        assert cell.joint == "neither gate"
 
 
 @pytest.fixture(scope="module")
