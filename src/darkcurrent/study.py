@@ -22,12 +22,11 @@ from darkcurrent.capture import (
     is_running,
     journal_path,
     run_campaign,
-    summary_of,
 )
-from darkcurrent.errors import IntegrityError, ProtocolError, UsageError
+from darkcurrent.errors import ProtocolError, UsageError
 from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
-from darkcurrent.ledger import campaign_ledger, compact
+from darkcurrent.ledger import campaign_ledger, compact, read_of_study
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
@@ -263,12 +262,7 @@ class Study:
             Where the journal was begun under another study digest.
         """
         scheduled = len(self.frozen.schedule(name))
-        summary = summary_of(self.folder, name)
-        if summary is not None and summary.header.get("study") != self.frozen.study_digest:
-            raise IntegrityError(
-                f"The journal {journal_path(self.folder, name)} belongs to another study digest: "
-                "the frozen files were replaced after capture began; restore them from a copy."
-            )
+        summary = read_of_study(journal_path(self.folder, name), self.frozen.study_digest)
         return campaign_state(summary, scheduled), summary, scheduled
 
     def running(self) -> list[str]:
@@ -280,17 +274,21 @@ class Study:
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""
-        return pl.concat(self._ledgers())
-
-    def _ledgers(self) -> Iterator[pl.DataFrame]:
-        """Yield what `ledger` holds, a campaign at a time."""
         if self.is_imported:
-            yield self.imported.ledger()
-            return
+            return self.imported.ledger()
+        return pl.concat(ledger for _, ledger, _ in self._captured())
+
+    def _captured(self) -> Iterator[tuple[str, pl.DataFrame, JournalSummary | None]]:
+        """Yield each configuration's name, ledger and journal summary, a campaign at a time; each journal is read once."""
         for configuration in self.frozen.protocol.configuration:
-            journal = journal_path(self.folder, configuration.name)
-            yield campaign_ledger(
-                self.frozen.schedule(configuration.name), journal, contract_of(configuration)
+            yield (
+                configuration.name,
+                *campaign_ledger(
+                    self.frozen.schedule(configuration.name),
+                    journal_path(self.folder, configuration.name),
+                    contract_of(configuration),
+                    self.frozen.study_digest,
+                ),
             )
 
     def shown(self) -> pl.DataFrame:
@@ -323,12 +321,16 @@ class Study:
     def evaluate(self) -> Analysis:
         """Evaluate what is captured."""
         declared = self.declared()
-        summaries: dict[str, JournalSummary | None]
+        ledgers: list[pl.DataFrame] = []
+        summaries: dict[str, JournalSummary | None] = {}
         if self.is_imported:
-            summaries = dict.fromkeys(declared.configurations)
+            ledgers.append(compact(self.imported.ledger()))
+            summaries |= dict.fromkeys(declared.configurations)
         else:
-            summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        return analyze(declared, pl.concat(map(compact, self._ledgers())), summaries)
+            for name, ledger, summary in self._captured():
+                ledgers.append(compact(ledger))
+                summaries[name] = summary
+        return analyze(declared, pl.concat(ledgers), summaries)
 
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
