@@ -262,3 +262,20 @@ def test_contract_and_count_are_options(tmp_path, source, program):
     assert result.cells[0].patterns["unlabelled"]["stable"] == 3  # as the replies say, not the labels
     # The declared contract has another option than the plain one, which is therefore another contract.
     assert "bracket" in [one.contract for one in result.campaigns[0].sensitivity]
+
+
+def test_the_texts_of_each_call_stand_in_the_slots_in_which_they_were_shown(tmp_path):
+    said = {"winner": "1", "completion": ["Output (a)", "stop"]}
+    row = {"input": "Do.", "output_1": "good", "output_2": "bad", "label": 1}
+    swapped = said | {"completion": ["Output (b)", "stop"]}
+    row["results"] = [{"swap = False": said, "swap = True": swapped}]
+    path = tmp_path / "Natural" / "GPT" / "Vanilla" / "result.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps([row]), encoding="utf-8")
+    shown = Imported(tmp_path / "s", "llmbar", path).study.shown()
+    good, bad = digest_text("good"), digest_text("bad")
+    assert shown.select("order", "text_a", "text_b").sort("order").rows() == [
+        ("AB", good, bad),
+        ("BA", bad, good),
+    ]
+    assert shown.select("rubric", "text_c").null_count().row(0) == (2, 2)
