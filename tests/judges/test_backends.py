@@ -617,7 +617,7 @@ def test_the_page_lists_every_backend_and_its_address():
     rows = [
         line.split("|")[1:3]
         for line in page.splitlines()
-        if (line.startswith("| `") and "base_url}/" in line) or "`function`" in line
+        if line.startswith("| `") and ("base_url}/" in line or "`function`" in line)
     ]
     listed = {name.strip(" `"): request for name, request in rows}
     assert listed.keys() == {*BACKENDS, "function"}
