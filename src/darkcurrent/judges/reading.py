@@ -23,7 +23,7 @@ _OFTEN = {
 }
 """What to look at, by status."""
 
-_NO_ENVELOPE = (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError)
+_NO_ENVELOPE = (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 def read_reply(reply: HttpReply, read: Callable[[Any], Reply]) -> Reply:
