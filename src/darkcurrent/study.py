@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from darkcurrent.analysis import Declared, analyze
+from darkcurrent.analysis import SHOWN, Declared, analyze
 from darkcurrent.batteries import load_battery
 from darkcurrent.canonical import canonical_json, digest_text
 from darkcurrent.capture import (
@@ -35,7 +35,9 @@ from darkcurrent.records import Battery, Call, Item
 from darkcurrent.reports import (
     Provenance,
     csv_tables,
+    drawn_figures,
     html_report,
+    judge_card,
     markdown_report,
     provenance_of_frozen,
     provenance_of_imported,
@@ -289,6 +291,29 @@ class Study:
                 ),
             )
 
+    def shown(self) -> pl.DataFrame:
+        """Return the ledger with the digests of what each call showed: columns `rubric`, `prompt`, `text_a` to `text_c`.
+
+        They are null where they are not on record; in imported data `prompt` is the whole request.
+        """
+        ledger = self.ledger()
+        if self.is_imported:
+            forward = pl.col("order") != "BA"
+            first, second = pl.col("text_first"), pl.col("text_second")
+            return ledger.with_columns(
+                text_a=pl.when(forward).then(first).otherwise(second),
+                text_b=pl.when(forward).then(second).otherwise(first),
+                **dict.fromkeys(("rubric", "text_c"), pl.lit(None, dtype=pl.String)),
+            )
+        calls = [
+            call
+            for configuration in self.frozen.protocol.configuration
+            for call in self.frozen.schedule(configuration.name)
+        ]
+        digests = {name: [getattr(call, name) for call in calls] for name in ("call_id", *SHOWN)}
+        columns = pl.DataFrame(digests, schema=dict.fromkeys(digests, pl.String))
+        return ledger.join(columns, on="call_id", how="left", maintain_order="left")
+
     def declared(self) -> Declared:
         """Return what an analysis has to know besides the ledger."""
         return self.imported.declared() if self.is_imported else Declared.of(self.frozen)
@@ -310,7 +335,7 @@ class Study:
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
         result = self.evaluate()
-        _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
+        write_file(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
     def provenance(self, analysis: Analysis) -> Provenance:
@@ -323,9 +348,16 @@ class Study:
         """Write `report.html` and `report.md`; return their paths."""
         html_path, markdown_path = html or self.folder / "report.html", self.folder / "report.md"
         provenance = self.provenance(analysis)
-        _write(html_path, html_report(analysis, provenance))
-        _write(markdown_path, markdown_report(analysis, provenance))
+        write_file(html_path, html_report(analysis, provenance))
+        write_file(markdown_path, markdown_report(analysis, provenance))
         return html_path, markdown_path
+
+    def card(self, analysis: Analysis, name: str) -> str:
+        """Return the judge card of a configuration."""
+        if self.is_imported:
+            return judge_card(analysis, name, {}, None)
+        frozen = self.frozen.configurations[name]
+        return judge_card(analysis, name, frozen["declared"], frozen["digest"])
 
     def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:
         """Write every table into a folder, one CSV file each, and return their paths.
@@ -335,16 +367,17 @@ class Study:
         UsageError
             Where nothing can be written there.
         """
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(
-                f"{folder} cannot be a folder for CSV files ({error.strerror}): name another one."
-            ) from error
-        tables = {folder / name: text for name, text in csv_tables(analysis).items()}
-        for path, text in tables.items():
-            _write(path, text)
-        return list(tables)
+        return _write_all(folder, ((name, text.encode()) for name, text in csv_tables(analysis).items()))
+
+    def write_figures(self, analysis: Analysis, folder: Path) -> list[Path]:
+        """Write every chart into a folder, as SVG and as PNG, and return their paths.
+
+        Raises
+        ------
+        UsageError
+            Where nothing can be written there.
+        """
+        return _write_all(folder, drawn_figures(analysis))
 
 
 def _flagged(battery: Battery, protocol: Protocol) -> Battery:
@@ -360,12 +393,32 @@ def _flagged(battery: Battery, protocol: Protocol) -> Battery:
     return battery.model_copy(update={"items": items})
 
 
-def _write(path: Path, text: str) -> None:
-    """Put a file in its place in one step, so that nobody reads half of it."""
+def _write_all(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be a folder to write to ({error.strerror}): name another one."
+        ) from error
+    written = []
+    for name, data in files:
+        write_file(folder / name, data)
+        written.append(folder / name)
+    return written
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Put a file in its place in one step, so that nobody reads half of it.
+
+    Raises
+    ------
+    UsageError
+        Where it cannot be written.
+    """
     temporary = path.parent / f".{path.name}.{os.getpid()}"
     try:
         try:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
+            temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

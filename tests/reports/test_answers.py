@@ -6,9 +6,10 @@ import pytest
 
 from darkcurrent.reports.answers import answers, hidden_strata, summary
 from darkcurrent.reports.labels import cell_labels, labels
-from darkcurrent.reports.prices import first_losses, priced_cells, ranking
+from darkcurrent.reports.prices import priced_cells, ranking
 from darkcurrent.reports.readings import readings, trades
 from darkcurrent.results import Timeline
+from darkcurrent.risk import first_losses
 from support.pages import KINDS, page_study
 
 JUDGES = ("solid", "weak", "first", "fenced")

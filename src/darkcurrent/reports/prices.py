@@ -1,17 +1,17 @@
-"""What the risk explorer starts from: each cell's rates, and losses to begin with."""
+"""What the risk explorer starts from: each cell's name and rates."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
-from darkcurrent.analysis.risks import known_rates
+from darkcurrent.analysis import known_rates
 from darkcurrent.reports.labels import labels
 from darkcurrent.results import Analysis
-from darkcurrent.risk import FIRST_LOSSES, Losses, Rates, risk
+from darkcurrent.risk import Losses, Rates, risk
 
-__all__ = ["explorer_json", "first_losses", "priced_cells", "ranking"]
+__all__ = ["explorer_json", "priced_cells", "ranking"]
 
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
@@ -21,12 +21,6 @@ def priced_cells(analysis: Analysis) -> list[tuple[str, Rates]]:
     found = [(f"{cell.configuration} / {cell.criterion}", known_rates(cell)) for cell in analysis.risk.cells]
     known = [(name, rates) for name, rates in found if rates is not None]
     return list(zip(labels([name for name, _ in known], 60), [rates for _, rates in known], strict=True))
-
-
-def first_losses(rates: list[Rates]) -> Losses:
-    """Return the losses to start from; equivalents cost something where every cell's rates of them are known."""
-    certified = bool(rates) and all(each.equivalent_preference is not None for each in rates)
-    return replace(FIRST_LOSSES, pi_e=0.05, lambda_e=1.0) if certified else FIRST_LOSSES
 
 
 def ranking(cells: list[tuple[str, Rates]], losses: Losses) -> list[tuple[int, str, float]]:

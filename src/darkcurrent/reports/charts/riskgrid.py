@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from darkcurrent.analysis.risks import leaders
+from darkcurrent.analysis import leaders
 from darkcurrent.reports.charts.frame import Figure, Rows, dressed, rows
 from darkcurrent.reports.charts.palette import Palette
 from darkcurrent.reports.prices import priced_cells
