@@ -420,6 +420,13 @@ def test_a_table_that_cannot_be_used(program, tmp_path, old, new, says):
     assert says in program("label", "write", study.folder).error(2)
 
 
+def test_a_rater_may_have_a_dot_in_the_name_as_the_error_says(program, tmp_path):
+    study = _study(tmp_path / "study")
+    study.protocol_path.write_text(study.protocol_path.read_text().replace('"ben"', '"b.lee"'))
+    assert program("label", "write", study.folder).code == 0
+    assert (study.folder / "labels" / "b.lee.csv").exists()
+
+
 def test_other_sources_have_no_labels(program, small):
     for command in ("write", "read"):
         assert 'only a battery with `source = "equivalence"` has labels' in program(

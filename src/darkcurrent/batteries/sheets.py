@@ -33,9 +33,10 @@ ANSWERS = ("equivalent", "different", "unsure")
 _HEADER = ("pair", "request", "answer_1", "answer_2", "label", "note")
 _FORMULA = re.compile(r"(^|[\n;\t])(\s*)(?=[=+\-@＝＋－＠])")
 _CONVERTED = re.compile(
-    r"(?=[^\n]*\d)[^\nA-Za-z]{0,30}[A-Za-z]{0,9}[^\nA-Za-z]{0,30}|\s*(true|false)\s*", re.IGNORECASE
+    r"(?=[^\n]*\d)(?:[^\nA-Za-z]{1,30}[A-Za-z]{0,9}|[A-Za-z]{3,9})[^\nA-Za-z]{0,30}|\s*(true|false)\s*",
+    re.IGNORECASE,
 )
-"""A cell that may be read as a number, a date or a truth value: one line with a digit and at most one word (`3 May`)."""
+"""A cell that may be read as a number, date or truth value: one line with a digit and at most one word (`3 May`, `Mar-04`)."""
 _REORDER = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
 _INSTRUCTIONS = """\
