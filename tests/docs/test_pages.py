@@ -21,10 +21,10 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [
-    DOCS / "tutorial.md",
-    DOCS / "concepts.md",
-    DOCS / "arms.md",
-    *(DOCS / f"{name}.md" for name in ("api", "plan", "ci", "archive")),
+    *(
+        DOCS / f"{name}.md"
+        for name in ("tutorial", "concepts", "arms", "api", "plan", "ci", "archive", "studies")
+    ),
     *sorted((DOCS / "howto").glob("*.md")),
 ]
 BLOCK = re.compile(

@@ -77,4 +77,4 @@ def test_a_place_that_is_no_folder_is_a_usage_error(hostile, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     ended = program("analyze", hostile.folder, "--csv", tmp_path / "file")
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"error: {tmp_path / 'file'} cannot be a folder for CSV files")
+    assert ended.stderr.startswith(f"error: {tmp_path / 'file'} cannot be a folder to write to")

@@ -21,7 +21,7 @@ from darkcurrent.results import (
     RateTable,
     RiskResult,
 )
-from darkcurrent.risk import FIRST_LOSSES, PAPER_GRID, Losses, Rates, crossing, risk
+from darkcurrent.risk import PAPER_GRID, Losses, Rates, crossing, first_losses, risk
 
 __all__ = [
     "KINDS",
@@ -123,7 +123,7 @@ def evaluate_risk(
                 reason=HELD if configuration in held else _lacking(counts),
             )
         )
-    return priced(cells, FIRST_LOSSES)
+    return priced(cells, first_losses(rates for cell in cells for rates in [known_rates(cell)] if rates))
 
 
 def priced(cells: Sequence[CellRisk], losses: Losses) -> RiskResult:

@@ -39,4 +39,7 @@ _WORDS = (
     "what proves it",
     "method",
     "reason",
+    "before",
+    "after",
+    "remark",
 )
