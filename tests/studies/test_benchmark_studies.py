@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pytest
 
@@ -133,6 +135,19 @@ def test_a_replication_asks_the_same_in_another_order_and_gets_the_same_verdicts
             strict=True,
         )
     )
+
+
+def test_compare_says_verdict_by_verdict_what_was_reproduced_and_what_changed(reused, replication):
+    folders = reused.study.folder, replication.study.folder
+    cells = json.loads(cli("compare", *folders, "--json")[0])["cells"]
+    before, after = _verdicts(reused), _verdicts(replication)
+    found = {(one["base"]["configuration"], one["base"]["criterion"]): one for one in cells}
+    assert len(found) == len(cells) == 2 * (1 + len(REUSED))
+    for (name, criterion), one in found.items():
+        shared = [key for key in before if (key[0], key[3]) == (name, criterion)]
+        same = sum(before[key] == after[key] for key in shared)
+        assert (one["shared"], one["reproduced"]) == (len(shared), same) == (306, same)
+        assert (same == 306) == (name != "dark-20")
 
 
 def test_a_replication_has_the_tests_that_its_schedule_stores(replication):
