@@ -12,6 +12,7 @@ MODULES = [
     "darkcurrent.planning.budget",
     "darkcurrent.auditing.call",
     "darkcurrent.auditing.result",
+    "darkcurrent.comparing",
     "darkcurrent.errors",
     "darkcurrent.patterns",
     "darkcurrent.risk",

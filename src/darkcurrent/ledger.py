@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from darkcurrent.capture import Row, read_journal
+from darkcurrent.capture import JournalSummary, Row, read_journal
 from darkcurrent.errors import IntegrityError
 from darkcurrent.records import Call, Intent, RequestRefusal, Retry, Terminal
 from darkcurrent.verdicts import PLAIN_CONTRACTS, Contract, Verdict, invalid, parse_verdict, read_under_every
@@ -26,6 +26,7 @@ __all__ = [
     "compact_schema",
     "join_ledger",
     "other_readings",
+    "read_of_study",
     "winner_of_slot",
 ]
 
@@ -110,13 +111,40 @@ def compact(ledger: pl.DataFrame) -> pl.DataFrame:
     return ledger.cast(compact_schema())
 
 
-def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) -> pl.DataFrame:
-    """Join a campaign's schedule with its journal and read every reply under the declared contract.
+def read_of_study(
+    journal: Path, study_digest: str, visit: Callable[[Row], None] | None = None
+) -> JournalSummary | None:
+    """Read the journal of a campaign along its chain; None where nothing was captured yet.
 
     Raises
     ------
     IntegrityError
-        Where the journal is damaged or holds a call that is not scheduled.
+        Where it is damaged, or was begun under another study digest.
+    """
+    summary = read_journal(journal, visit) if journal.exists() else None
+    if summary is not None and summary.header.get("study") != study_digest:
+        raise IntegrityError(
+            f"The journal {journal} belongs to another study digest: "
+            "the frozen files were replaced after capture began; restore them from a copy."
+        )
+    return summary
+
+
+def campaign_ledger(
+    calls: Sequence[Call], journal: Path, contract: Contract, study_digest: str
+) -> tuple[pl.DataFrame, JournalSummary | None]:
+    """Join a campaign's schedule with its journal and read every reply under the declared contract.
+
+    Returns
+    -------
+    tuple of polars.DataFrame and JournalSummary
+        One row per call, and what the journal says of the campaign; both are of one state of the journal, also beside a
+        running capture.
+
+    Raises
+    ------
+    IntegrityError
+        Where the journal is damaged, belongs to another study, or holds a call that is not scheduled.
     """
     sent: set[str] = set()
     added = ("value", "reason", "kept", *READINGS.values())
@@ -139,8 +167,7 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
             for column, value in read(row.text, row.finish, row.reasoning, kept).items():
                 endings[column].append(value)
 
-    if journal.exists():
-        read_journal(journal, visit)
+    summary = read_of_study(journal, study_digest, visit)
     schedule = pl.DataFrame(
         {name: [getattr(call, name) for call in calls] for name in _CALL_COLUMNS},
         schema={name: SCHEMA[name] for name in _CALL_COLUMNS},
@@ -151,7 +178,7 @@ def campaign_ledger(calls: Sequence[Call], journal: Path, contract: Contract) ->
             f"The journal {journal} holds the call {min(unknown)[:12]}, which is not scheduled."
         )
     ended = pl.DataFrame(endings, schema={name: SCHEMA[name] for name in endings})
-    return join_ledger(schedule, ended, sent)
+    return join_ledger(schedule, ended, sent), summary
 
 
 def join_ledger(schedule: pl.DataFrame, ended: pl.DataFrame, sent: Collection[str]) -> pl.DataFrame:

@@ -6,6 +6,7 @@ cost the same is found in closed form.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from numbers import Real
@@ -13,7 +14,17 @@ from typing import Any
 
 from darkcurrent.errors import StatsInputError
 
-__all__ = ["FIRST_LOSSES", "PAPER_GRID", "Crossing", "Losses", "Rates", "break_even", "crossing", "risk"]
+__all__ = [
+    "FIRST_LOSSES",
+    "PAPER_GRID",
+    "Crossing",
+    "Losses",
+    "Rates",
+    "break_even",
+    "crossing",
+    "first_losses",
+    "risk",
+]
 
 _SAME = 1e-12
 """Two risks that differ by less, relative to their size, are the same: what is left is rounding."""
@@ -130,6 +141,16 @@ PAPER_GRID: tuple[Losses, ...] = tuple(
 
 FIRST_LOSSES = Losses(pi_c=0.05, lambda_c=1.0, lambda_w=1.0, lambda_t=0.5, lambda_i=1.0)
 """What is shown where nobody declared losses. A place to start from, and no advice."""
+
+
+def first_losses(rates: Iterable[Rates]) -> Losses:
+    """Return what is shown of some cells where nobody declared losses.
+
+    Certified equivalents are as frequent and as dear as identical texts where every cell's rates of them are known.
+    """
+    known = list(rates)
+    certified = bool(known) and all(each.equivalent_preference is not None for each in known)
+    return replace(FIRST_LOSSES, pi_e=0.05, lambda_e=1.0) if certified else FIRST_LOSSES
 
 
 def risk(rates: Rates, losses: Losses) -> float:

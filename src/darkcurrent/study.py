@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from darkcurrent.analysis import Declared, analyze
+from darkcurrent.analysis import SHOWN, Declared, analyze
 from darkcurrent.batteries import load_battery
 from darkcurrent.canonical import canonical_json, digest_text
 from darkcurrent.capture import (
@@ -22,12 +22,11 @@ from darkcurrent.capture import (
     is_running,
     journal_path,
     run_campaign,
-    summary_of,
 )
-from darkcurrent.errors import IntegrityError, ProtocolError, UsageError
+from darkcurrent.errors import ProtocolError, UsageError
 from darkcurrent.importers import ImportedStudy, load_imported
 from darkcurrent.judges import delimiters_in, freeze_configuration
-from darkcurrent.ledger import campaign_ledger, compact
+from darkcurrent.ledger import campaign_ledger, compact, read_of_study
 from darkcurrent.protocol import Frozen, Protocol, freeze, load_frozen, load_protocol
 from darkcurrent.protocol.configurations import Configuration, RawConfiguration
 from darkcurrent.protocol.rubrics import rubric_text
@@ -36,7 +35,9 @@ from darkcurrent.records import Battery, Call, Item
 from darkcurrent.reports import (
     Provenance,
     csv_tables,
+    drawn_figures,
     html_report,
+    judge_card,
     markdown_report,
     provenance_of_frozen,
     provenance_of_imported,
@@ -261,12 +262,7 @@ class Study:
             Where the journal was begun under another study digest.
         """
         scheduled = len(self.frozen.schedule(name))
-        summary = summary_of(self.folder, name)
-        if summary is not None and summary.header.get("study") != self.frozen.study_digest:
-            raise IntegrityError(
-                f"The journal {journal_path(self.folder, name)} belongs to another study digest: "
-                "the frozen files were replaced after capture began; restore them from a copy."
-            )
+        summary = read_of_study(journal_path(self.folder, name), self.frozen.study_digest)
         return campaign_state(summary, scheduled), summary, scheduled
 
     def running(self) -> list[str]:
@@ -278,18 +274,45 @@ class Study:
 
     def ledger(self) -> pl.DataFrame:
         """Return one row per scheduled or recorded call of every configuration."""
-        return pl.concat(self._ledgers())
-
-    def _ledgers(self) -> Iterator[pl.DataFrame]:
-        """Yield what `ledger` holds, a campaign at a time."""
         if self.is_imported:
-            yield self.imported.ledger()
-            return
+            return self.imported.ledger()
+        return pl.concat(ledger for _, ledger, _ in self._captured())
+
+    def _captured(self) -> Iterator[tuple[str, pl.DataFrame, JournalSummary | None]]:
+        """Yield each configuration's name, ledger and journal summary, a campaign at a time; each journal is read once."""
         for configuration in self.frozen.protocol.configuration:
-            journal = journal_path(self.folder, configuration.name)
-            yield campaign_ledger(
-                self.frozen.schedule(configuration.name), journal, contract_of(configuration)
+            yield (
+                configuration.name,
+                *campaign_ledger(
+                    self.frozen.schedule(configuration.name),
+                    journal_path(self.folder, configuration.name),
+                    contract_of(configuration),
+                    self.frozen.study_digest,
+                ),
             )
+
+    def shown(self) -> pl.DataFrame:
+        """Return the ledger with the digests of what each call showed: columns `rubric`, `prompt`, `text_a` to `text_c`.
+
+        They are null where they are not on record; in imported data `prompt` is the whole request.
+        """
+        ledger = self.ledger()
+        if self.is_imported:
+            forward = pl.col("order") != "BA"
+            first, second = pl.col("text_first"), pl.col("text_second")
+            return ledger.with_columns(
+                text_a=pl.when(forward).then(first).otherwise(second),
+                text_b=pl.when(forward).then(second).otherwise(first),
+                **dict.fromkeys(("rubric", "text_c"), pl.lit(None, dtype=pl.String)),
+            )
+        calls = [
+            call
+            for configuration in self.frozen.protocol.configuration
+            for call in self.frozen.schedule(configuration.name)
+        ]
+        digests = {name: [getattr(call, name) for call in calls] for name in ("call_id", *SHOWN)}
+        columns = pl.DataFrame(digests, schema=dict.fromkeys(digests, pl.String))
+        return ledger.join(columns, on="call_id", how="left", maintain_order="left")
 
     def declared(self) -> Declared:
         """Return what an analysis has to know besides the ledger."""
@@ -298,17 +321,21 @@ class Study:
     def evaluate(self) -> Analysis:
         """Evaluate what is captured."""
         declared = self.declared()
-        summaries: dict[str, JournalSummary | None]
+        ledgers: list[pl.DataFrame] = []
+        summaries: dict[str, JournalSummary | None] = {}
         if self.is_imported:
-            summaries = dict.fromkeys(declared.configurations)
+            ledgers.append(compact(self.imported.ledger()))
+            summaries |= dict.fromkeys(declared.configurations)
         else:
-            summaries = {name: summary for name, (_, summary, _) in self.states().items()}
-        return analyze(declared, pl.concat(map(compact, self._ledgers())), summaries)
+            for name, ledger, summary in self._captured():
+                ledgers.append(compact(ledger))
+                summaries[name] = summary
+        return analyze(declared, pl.concat(ledgers), summaries)
 
     def analyze(self) -> Analysis:
         """Evaluate what is captured and write `analysis.json`."""
         result = self.evaluate()
-        _write(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
+        write_file(self.folder / "analysis.json", result.model_dump_json(indent=1, by_alias=True) + "\n")
         return result
 
     def provenance(self, analysis: Analysis) -> Provenance:
@@ -321,9 +348,16 @@ class Study:
         """Write `report.html` and `report.md`; return their paths."""
         html_path, markdown_path = html or self.folder / "report.html", self.folder / "report.md"
         provenance = self.provenance(analysis)
-        _write(html_path, html_report(analysis, provenance))
-        _write(markdown_path, markdown_report(analysis, provenance))
+        write_file(html_path, html_report(analysis, provenance))
+        write_file(markdown_path, markdown_report(analysis, provenance))
         return html_path, markdown_path
+
+    def card(self, analysis: Analysis, name: str) -> str:
+        """Return the judge card of a configuration."""
+        if self.is_imported:
+            return judge_card(analysis, name, {}, None)
+        frozen = self.frozen.configurations[name]
+        return judge_card(analysis, name, frozen["declared"], frozen["digest"])
 
     def write_csv(self, analysis: Analysis, folder: Path) -> list[Path]:
         """Write every table into a folder, one CSV file each, and return their paths.
@@ -333,16 +367,17 @@ class Study:
         UsageError
             Where nothing can be written there.
         """
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(
-                f"{folder} cannot be a folder for CSV files ({error.strerror}): name another one."
-            ) from error
-        tables = {folder / name: text for name, text in csv_tables(analysis).items()}
-        for path, text in tables.items():
-            _write(path, text)
-        return list(tables)
+        return _write_all(folder, ((name, text.encode()) for name, text in csv_tables(analysis).items()))
+
+    def write_figures(self, analysis: Analysis, folder: Path) -> list[Path]:
+        """Write every chart into a folder, as SVG and as PNG, and return their paths.
+
+        Raises
+        ------
+        UsageError
+            Where nothing can be written there.
+        """
+        return _write_all(folder, drawn_figures(analysis))
 
 
 def _flagged(battery: Battery, protocol: Protocol) -> Battery:
@@ -358,12 +393,32 @@ def _flagged(battery: Battery, protocol: Protocol) -> Battery:
     return battery.model_copy(update={"items": items})
 
 
-def _write(path: Path, text: str) -> None:
-    """Put a file in its place in one step, so that nobody reads half of it."""
+def _write_all(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be a folder to write to ({error.strerror}): name another one."
+        ) from error
+    written = []
+    for name, data in files:
+        write_file(folder / name, data)
+        written.append(folder / name)
+    return written
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Put a file in its place in one step, so that nobody reads half of it.
+
+    Raises
+    ------
+    UsageError
+        Where it cannot be written.
+    """
     temporary = path.parent / f".{path.name}.{os.getpid()}"
     try:
         try:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
+            temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

@@ -103,6 +103,9 @@ def test_a_study_s_block(arms):
     _, analysis = arms
     block = analysis.risk
     by_name = {(cell.configuration, cell.criterion): cell for cell in block.cells}
+    # every cell has certified equivalents
+    losses_shown = Losses(**block.losses.model_dump())
+    assert losses_shown == replace(FIRST_LOSSES, pi_e=0.05, lambda_e=1.0)
     assert list(by_name) == [(cell.configuration, cell.criterion) for cell in analysis.cells]
     for cell in analysis.cells:
         own = by_name[cell.configuration, cell.criterion]
@@ -116,7 +119,7 @@ def test_a_study_s_block(arms):
         assert own.counts["signal"].tie == said.tie
         # every pair is valid here, so that this is the share over the pairs with two valid verdicts
         assert own.rates.equivalent_preference == equals.false_preference
-        assert own.risk == risk(known_rates(own), FIRST_LOSSES)
+        assert own.risk == risk(known_rates(own), losses_shown)
         risks = [risk(known_rates(own), losses) for losses in PAPER_GRID]
         assert (own.grid.least, own.grid.most) == (min(risks), max(risks))
     assert sum(cell.grid.best for cell in block.cells if cell.grid) <= 96
@@ -124,7 +127,7 @@ def test_a_study_s_block(arms):
     for pair in block.pairs:
         first, second = (known_rates(by_name[key]) for key in (pair.first, pair.second))
         for name, found in pair.break_evens.items():
-            assert found.value == break_even(first, second, FIRST_LOSSES, name)
+            assert found.value == break_even(first, second, losses_shown, name)
             assert (found.value is None) == (found.reason is not None)
 
 

@@ -237,3 +237,26 @@ def test_half_a_token_and_a_wish_to_trust_without_one_are_refused(tmp_path, cloc
     assert verify_files(sealed(files)).commitment == "Locally frozen, no third party."
     with pytest.raises(UsageError, match="has no time stamp"):
         verify_files(sealed(files), authorities=root)
+
+
+def test_without_the_extra_a_token_is_said_to_be_unchecked(tmp_path, clock, monkeypatch):
+    from darkcurrent.archive.pack import pack_files
+    from darkcurrent.errors import MissingExtraError
+    from darkcurrent.protocol import timestamp
+
+    url, root, _ = clock
+    study = _written(tmp_path / "study")
+    study.freeze()
+    study.stamp(url, root)
+    files = pack_files(study, Declaration())
+
+    def absent():
+        raise MissingExtraError("A time-stamp token", "timestamp")
+
+    monkeypatch.setattr(timestamp, "_client", absent)
+    said = markdown_report(study.evaluate())
+    assert "was not checked here" in said
+    assert "darkcurrent\\[timestamp\\]" in said
+    assert "was not checked" in verify_files(files).commitment
+    with pytest.raises(MissingExtraError, match="timestamp"):
+        check_token(b"", b"", "0" * 64)

@@ -79,6 +79,16 @@ def named(analysis: Analysis, text: str) -> Analysis:
         "study": name("study"),
         "cells": cells,
         "campaigns": campaigns,
+        "risk": analysis.risk.model_copy(
+            update={
+                "cells": [
+                    cell.model_copy(
+                        update={"configuration": name(cell.configuration), "criterion": name(cell.criterion)}
+                    )
+                    for cell in analysis.risk.cells
+                ]
+            }
+        ),
         "battery": {**analysis.battery, "source": name("source")},
     }
     return analysis.model_copy(update=changes)
@@ -98,6 +108,12 @@ def analysis(rich):
         update={
             "cells": [cell for cell in whole.cells if cell.configuration in judges],
             "campaigns": [campaign for campaign in whole.campaigns if campaign.configuration in judges],
+            "risk": whole.risk.model_copy(
+                update={
+                    "cells": [cell for cell in whole.risk.cells if cell.configuration in judges],
+                    "pairs": [],
+                }
+            ),
         }
     )
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from darkcurrent.reports.prices import FIRST_LOSSES, priced_cells, ranking
-from darkcurrent.risk import Losses, break_even
+from darkcurrent.reports.prices import priced_cells, ranking
+from darkcurrent.risk import FIRST_LOSSES, Losses, break_even
 
 SECTIONS = [
     "verdict",

@@ -15,7 +15,8 @@ from darkcurrent import __version__
 from darkcurrent.cli.main import app
 
 COMMANDS = [
-    "quickstart", "init", "plan", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "risk", "report",
+    "quickstart", "init", "plan", "freeze", "doctor", "run", "status", "close", "analyze", "gate", "risk", "compare",
+    "report",
     "archive", "verify", "replay", "import", "simulate",
 ]  # fmt: skip
 

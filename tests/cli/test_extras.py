@@ -18,10 +18,11 @@ EXTRAS = {
     "hf": ["huggingface_hub"],
     "regex": ["re2"],
     "inspect": ["inspect_ai", "inspect_ai.log"],
+    "timestamp": ["rfc3161_client"],
     "labels": ["nltk", "nltk.metrics", "nltk.metrics.agreement"],
 }
-UNUSED = {"timestamp", "all"}
-"""Extras that no command asks for yet, and the one that is all others."""
+UNUSED = {"all"}
+"""The extra that is all others."""
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +92,10 @@ def test_a_data_set_of_the_hub(program, small):
     needs(program("freeze", small.folder), "hf")
     needs(program("battery", "check", small.folder), "hf")
     needs(program("plan", small.folder), "hf")
+
+
+def test_a_time_stamp(program, small):
+    needs(program("freeze", small.folder, "--timestamp", "http://127.0.0.1:9/"), "timestamp")
 
 
 def test_a_cluster(program, small):

@@ -53,6 +53,11 @@ def test_more_calls_are_never_worse():
     assert chances == sorted(chances)
 
 
+def test_too_many_calls_are_an_error_and_no_endless_search():
+    with pytest.raises(UsageError, match="at most 5000 for a cell"):
+        best_allocation(10**8, Truth(1.0, 0.99), 0.05, 0.75, 1)
+
+
 @pytest.mark.parametrize("calls", [1, 60, 61, 62])
 def test_too_few_calls_are_an_error_that_says_how_many_it_takes(calls):
     with pytest.raises(UsageError, match="the clone gate alone takes 59 clones"):

@@ -3,33 +3,90 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from darkcurrent.errors import UsageError
 from darkcurrent.protocol import parse_protocol
-from darkcurrent.protocol.templates import template_names, template_text
-from darkcurrent.schedules import balance_report
+from darkcurrent.protocol.templates import template_names, template_summary, template_text
 from darkcurrent.study import Study
-from support.rewardbench2 import rb2_row
+
+PAPER = {
+    "controlled",
+    "reused-items",
+    "replication",
+    "fresh-items",
+    "finite-code",
+    "context-audit",
+    "re-evaluation",
+    "output-contract",
+    "extension",
+}
+UNGATED = {"controlled", "context-audit"}
 
 
 @pytest.mark.parametrize("name", template_names())
-def test_a_template_is_a_protocol_that_one_study_has(name):
+def test_a_template_is_a_protocol_with_the_papers_working_rules(name):
     protocol = parse_protocol(template_text(name))
-    assert protocol.gates.clone_threshold == 0.05
-    assert protocol.gates.utility_threshold == 0.75
+    thresholds = (protocol.gates.clone_threshold, protocol.gates.utility_threshold)
+    assert thresholds == ((None, None) if name in UNGATED else (0.05, 0.75))
+    assert protocol.gates.invalid_ceiling == 0.01
+    assert protocol.study.name == {"pairs": "my-judge"}.get(name, name)
 
 
 def test_the_templates_that_the_design_names_exist():
-    assert template_names() == ["fresh-items", "pairs", "quickstart", "replication"]
+    assert set(template_names()) == PAPER | {"pairs", "quickstart"}
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_a_template_says_in_its_first_line_what_it_is_for(name):
+    summary = template_summary(name)
+    assert 20 < len(summary) < 110
+    assert not summary.startswith(("#", name))
 
 
 def test_an_unknown_template_is_an_error():
-    with pytest.raises(
-        UsageError, match="There is no template `pear`: known are fresh-items, pairs, quickstart, replication"
-    ):
+    with pytest.raises(UsageError, match="There is no template `pear`: known are context-audit, controlled"):
         template_text("pear")
+
+
+@pytest.mark.parametrize("name", sorted(PAPER))
+def test_a_study_has_one_place_for_configurations_and_a_simulated_one_in_it(name):
+    text = template_text(name)
+    assert (
+        text.count("# ==== Your configurations: ")
+        == text.count("# ==== End of your configurations ====")
+        == 1
+    )
+    assert [(c.name, c.backend) for c in parse_protocol(text).configuration] == [("simulated", "simulated")]
+    assert not re.search(r"^#[a-z]+#", text, re.MULTILINE)
+
+
+def test_the_configurations_in_the_comments_freeze(tmp_path):
+    """They are taken in as they stand: each is one that its backend accepts."""
+    text = template_text("context-audit").replace("[0, 3, 6, 9]", "[0]")
+    start, end = (text.index(mark) for mark in ("# An endpoint that", "# ==== End of your"))
+    wanted = re.sub(r"^# (?=\[\[|[a-z_]+ = )", "", text[start:end], flags=re.MULTILINE)
+    (tmp_path / "protocol.toml").write_text(text[:start] + wanted + text[end:], encoding="utf-8")
+    (tmp_path / "judge.py").write_text(
+        "def choose(prompt, a, b, c=None):\n    return 'tie'\n", encoding="utf-8"
+    )
+    study = Study(tmp_path)
+    study.freeze()
+    configurations = study.frozen.protocol.configuration
+    backends = ["simulated", "openai-chat", "vllm", "ollama-raw", "function"]
+    assert [one.backend for one in configurations] == backends
+    assert configurations[2].decoder.thinking is False
+
+
+@pytest.mark.parametrize("name", ["reused-items", "fresh-items", "extension"])
+def test_rows_come_from_a_file_or_from_a_commit(name):
+    text = template_text(name)
+    assert parse_protocol(text).battery.path == "../rewardbench2.parquet"
+    hub = text.replace('path = "../rewardbench2.parquet"\n# revision', "revision")
+    battery = parse_protocol(hub).battery
+    assert (battery.path, battery.dataset, len(battery.revision)) == (None, "allenai/reward-bench-2", 40)
 
 
 def test_quickstart_is_what_the_issue_describes():
@@ -89,47 +146,3 @@ def test_the_pairs_templates_other_judge_freezes_too(tmp_path):
     study = Study(tmp_path)
     study.freeze()
     assert [c.name for c in study.frozen.protocol.configuration] == ["my-judge", "my-function"]
-
-
-def test_fresh_items_and_its_replication_freeze_as_they_stand_and_run(tmp_path):
-    """102 items in twelve blocks; then the same items byte for byte, each treatment 17 times in each period."""
-    fresh, again = (Study(tmp_path / name) for name in ("fresh-items", "replication"))
-    for study in (fresh, again):
-        study.folder.mkdir()
-        text = template_text(study.folder.name).replace("reward-bench-2.parquet", "rows.jsonl")
-        study.protocol_path.write_text(text, encoding="utf-8")
-    subsets = ("Factuality", "Focus", "Math", "Precise IF", "Safety", "Ties")
-    rows = [rb2_row(f"{subset}-{n}", subset) for subset in subsets for n in range(20)]
-    (fresh.folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    fresh.freeze()
-    again.freeze()
-    assert fresh.frozen.items == again.frozen.items
-    one, two = (study.frozen.schedule("my-judge") for study in (fresh, again))
-    found = balance_report(one, "crossover")
-    assert (found.calls, found.blocks, found.shared_blocks) == (612, (51,) * 12, 0)
-    (group,) = balance_report(two, "carryover").groups
-    assert {*group.period_range, *group.carry_over_range} == {17}
-    assert {call.shown for call in one} == {call.shown for call in two}
-    assert [call.shown for call in one] != [call.shown for call in two]
-
-
-def test_both_studies_of_the_paper_run_to_their_tests_with_a_simulated_judge(tmp_path):
-    judge = '[[configuration]]\nname = "simulated"\nbackend = "simulated"\n[configuration.properties]\nutility = 0.9\n'
-    for name in ("fresh-items", "replication"):
-        study = Study(tmp_path / name)
-        study.folder.mkdir()
-        text = (
-            template_text(name)
-            .replace("reward-bench-2.parquet", "rows.jsonl")
-            .replace("per_stratum = 17", "per_stratum = 4")
-        )
-        before, _, rest = text.partition("[[configuration]]")
-        after = rest[rest.index("[schedule]") :]
-        study.protocol_path.write_text(before + judge + after, encoding="utf-8")
-        rows = [rb2_row(f"{subset}-{n}", subset) for subset in ("Focus", "Math", "Ties") for n in range(5)]
-        (study.folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-        study.freeze()
-        study.run("simulated")
-        analysis = study.analyze()
-        assert analysis.state == "COMPLETE"
-        assert [len(family.tests) for family in analysis.tests] == [1, 2, 1]

@@ -6,9 +6,10 @@ import pytest
 
 from darkcurrent.reports.answers import answers, hidden_strata, summary
 from darkcurrent.reports.labels import cell_labels, labels
-from darkcurrent.reports.prices import first_losses, priced_cells, ranking, rates_of
+from darkcurrent.reports.prices import priced_cells, ranking
 from darkcurrent.reports.readings import readings, trades
 from darkcurrent.results import Timeline
+from darkcurrent.risk import first_losses
 from support.pages import KINDS, page_study
 
 JUDGES = ("solid", "weak", "first", "fenced")
@@ -124,13 +125,11 @@ def test_drift_is_the_change_of_the_share_of_ties(analysis):
     assert said.endswith("moves most for first: by .750.")
 
 
-def test_rates_are_shares_of_calls_and_a_held_cell_has_none(analysis):
-    first, fenced = analysis.cells[2], analysis.cells[3]
-    rates = rates_of(first)
-    assert (rates.false_preference, rates.wrong, rates.tie, rates.equivalent_preference) == (1, 0.5, 0, None)
-    assert rates_of(fenced) is None
+def test_only_cells_with_rates_are_priced_and_the_worst_is_last(analysis):
     cells = priced_cells(analysis)
     assert [name for name, _ in cells] == ["solid / neutral", "weak / neutral", "first / neutral"]
+    rates = cells[2][1]
+    assert (rates.false_preference, rates.wrong, rates.tie, rates.equivalent_preference) == (1, 0.5, 0, None)
     assert [number for number, _, _ in ranking(cells, first_losses([rates]))][-1] == 3
 
 

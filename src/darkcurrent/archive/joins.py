@@ -56,8 +56,7 @@ def check_rules(
             AND "{READINGS[contract]}" IS DISTINCT FROM value"""  # noqa: S608
         wrong = f"the verdict is not what its contract `{contract}` read"
         _check_none(connection, "terminals", query, [name], wrong)
-    _check_served(connection, public)
-    return len(RULES) + 1 + 2 * len(public["configurations"])
+    return len(RULES) + 1 + len(contracts) + _check_served(connection, public)
 
 
 def _check_none(
@@ -68,10 +67,10 @@ def _check_none(
         raise IntegrityError(f"{table_file(table)}, row {row + 1}: {wrong}.")
 
 
-def _check_served(connection: DuckDBPyConnection, public: Mapping[str, Any]) -> None:
-    for each in public["configurations"]:
-        if "model" not in each:
-            continue
+def _check_served(connection: DuckDBPyConnection, public: Mapping[str, Any]) -> int:
+    """Compare the served names with those that each configuration accepts; return how many declare any."""
+    named = [each for each in public["configurations"] if "model" in each]
+    for each in named:
         names = each["accepted_models"] or [each["model"]]
         accepted = [name if isinstance(name, str) else f"sha256:{name['sha256']}" for name in names]
         query = f"""SELECT rowid, served_model FROM terminals WHERE configuration = ? AND kept
@@ -81,6 +80,7 @@ def _check_served(connection: DuckDBPyConnection, public: Mapping[str, Any]) -> 
                 f"{table_file('terminals')}, row {row + 1}: the reply is of {name!a}, and the study accepts "
                 f"{ascii(accepted)[:120]}."
             )
+    return len(named)
 
 
 def check_schedule(

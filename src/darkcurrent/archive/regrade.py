@@ -42,7 +42,7 @@ _ASIDE: Final = ("scores", "contexts")
 
 _TABLES: Final = (
     *("patterns", "invalid_by_reason", "gates", "method", "battery", "flagged"),
-    *("calls", "steps", "context"),
+    *("clone", "calls", "steps", "context"),
 )
 """Objects whose keys are data."""
 
@@ -103,7 +103,7 @@ def check_bounds(
     public: Mapping[str, Any],
     states: Mapping[str, str | None],
 ) -> int:
-    """Compute states, means, bounds, p-values and gates a second time; return how many were compared.
+    """Compute states, means, bounds, p-values and gates a second time; return of how many campaigns and cells.
 
     Parameters
     ----------
@@ -126,7 +126,6 @@ def check_bounds(
     whole = {"HOLD" if each else "COMPLETE" for each in held.values()}
     if analysis["state"] != (whole.pop() if len(whole) == 1 else "PARTIAL"):
         raise _differs("state", analysis["state"], "that of its campaigns")
-    compared = len(held) + 1
     tails = _tails(counts["cells"], held, gates)
     for index, (cell, due) in enumerate(zip(analysis["cells"], counts["cells"], strict=True)):
         place = f"cells[{index}]"
@@ -140,8 +139,7 @@ def check_bounds(
         for key, value in (("state", "HOLD" if is_held else "EVALUATED"), ("joint", joint)):
             if cell[key] != value:
                 raise _differs(f"{place}.{key}", cell[key], value)
-        compared += 20
-    return compared
+    return len(held) + len(counts["cells"])
 
 
 def _is_held(

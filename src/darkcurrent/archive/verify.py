@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from darkcurrent.archive.regrade import check_bounds, check_counts
 from darkcurrent.archive.seals import Seals, check_commitment, check_seals
 from darkcurrent.archive.texts import check_texts
 from darkcurrent.errors import IntegrityError
+from darkcurrent.results import Analysis
 
 if TYPE_CHECKING:
     from darkcurrent.study import Study
@@ -99,6 +101,8 @@ def _verify_tables(
 ) -> Verified:
     facts, public, analysis = seals.facts, seals.public, seals.analysis
     declared = declared_of(public, seals.manifest)
+    # A field that no analysis has, or a value of another kind, is refused; the two keys are not in an archive.
+    Analysis.model_validate_json(json.dumps({**analysis, "title": "", "software": {}}))
     with tables_of(files, facts["rows"]) as connection:
         checks["values against their schema"] = check_values(connection)
         checks["rules of the joins"] = check_rules(connection, public, declared.contracts)
@@ -113,7 +117,7 @@ def _verify_tables(
         )
     checks["counts by SQL"] = check_counts(analysis, counts, public)
     states = {name: states.get(name) for name in declared.configurations}
-    checks["means, bounds, p and gates by a second implementation"] = check_bounds(
+    checks["campaigns and cells graded by a second implementation"] = check_bounds(
         analysis, counts, public, states
     )
     campaigns: list[dict[str, Any]] = counts["campaigns"]

@@ -78,6 +78,11 @@ def read_rewardbench2(table: RewardBench2Battery, folder: Path) -> Battery:
         source = {"dataset": table.dataset, "revision": table.revision, "file": table.file}
     else:
         path = folder / str(table.path)
+        if not path.exists():
+            raise BatteryError(
+                f"There is no file {path}: correct `battery.path`, which is relative to the study's folder, or name a commit of "
+                f"the hub's {table.dataset} as `battery.revision` in its place."
+            )
         name = str(table.path)
         source = {"file": name}
     reader = _Reader(table)

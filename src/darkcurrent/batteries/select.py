@@ -179,7 +179,8 @@ def earlier_study(folder: Path, path: str, key: str) -> Frozen:
         )
     if not (place / "frozen").exists():
         raise BatteryError(
-            f"`{key}` names {place}, which is no frozen study: name its folder, relative to this study's."
+            f"`{key}` names {place}, which is no frozen study: name its folder, relative to this study's, or freeze "
+            "that study first."
         )
     return load_frozen(place / "frozen")
 

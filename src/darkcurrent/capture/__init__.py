@@ -4,7 +4,7 @@ from darkcurrent.capture.glance import Glance, glance
 from darkcurrent.capture.lock import is_running, journal_path
 from darkcurrent.capture.reading import JournalSummary, read_journal
 from darkcurrent.capture.rows import Row
-from darkcurrent.capture.run import close_campaign, run_campaign, summary_of
+from darkcurrent.capture.run import close_campaign, run_campaign
 from darkcurrent.capture.service import check_identity, identify
 from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
 
@@ -25,5 +25,4 @@ __all__ = [
     "read_journal",
     "reads_invalid",
     "run_campaign",
-    "summary_of",
 ]

@@ -18,7 +18,7 @@ from darkcurrent.capture.campaign import Campaign
 from darkcurrent.capture.journal import Journal
 from darkcurrent.capture.limits import Budget
 from darkcurrent.capture.lock import journal_path, only_writer
-from darkcurrent.capture.reading import JournalSummary, check_header, read_journal
+from darkcurrent.capture.reading import check_header, read_journal
 from darkcurrent.capture.rows import Row
 from darkcurrent.capture.service import changed_meanwhile, check_identity, identify, said_of, same_service
 from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
@@ -35,14 +35,7 @@ __all__ = [
     "close_campaign",
     "header_of",
     "run_campaign",
-    "summary_of",
 ]
-
-
-def summary_of(study: Path, configuration: str) -> JournalSummary | None:
-    """Return what the journal of a configuration says; None where nothing was captured yet."""
-    path = journal_path(study, configuration)
-    return read_journal(path) if path.exists() else None
 
 
 def run_campaign(

@@ -34,19 +34,41 @@ def write_protocol(folder: Path, study: str) -> Path:
     return path
 
 
+def _list(as_json: bool) -> None:
+    from darkcurrent.protocol.templates import template_names, template_summary
+
+    summaries = {name: template_summary(name) for name in template_names()}
+    if as_json:
+        print_json(summaries)
+        return
+    width = max(map(len, summaries))
+    for name, summary in summaries.items():
+        typer.echo(f"{name:<{width}}  {summary}")
+
+
 def command(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where to write protocol.toml; made if need be.")
-    ],
+        Path | None, typer.Argument(metavar="DIR", help="Where to write protocol.toml; made if need be.")
+    ] = None,
     study: Annotated[
         str,
         typer.Option(
-            "--study", metavar="NAME", help="The template: pairs, fresh-items, replication or quickstart."
+            "--study",
+            metavar="NAME",
+            help="The template: pairs (your own pairs), quickstart, or a study of the paper; --list says which.",
         ),
     ] = "pairs",
+    all_names: Annotated[
+        bool, typer.Option("--list", help="Print each template's name and what it is for; write nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write a commented protocol.toml to start from."""
+    if all_names:
+        _list(as_json)
+        return
+    if folder is None:
+        raise UsageError("Name the folder to write to, e.g. `darkcurrent init my-study`.")
     path = write_protocol(folder, study)
     if as_json:
         print_json({"protocol": str(path)})

@@ -13,6 +13,7 @@ from darkcurrent.cli import (
     archive,
     battery,
     close,
+    compare,
     doctor,
     freeze,
     gate,
@@ -45,7 +46,7 @@ app = typer.Typer(
 )
 
 _COMMANDS = (
-    *(quickstart, init, plan, freeze, doctor, run, status, close, analyze, gate, risk, report),
+    *(quickstart, init, plan, freeze, doctor, run, status, close, analyze, gate, risk, compare, report),
     *(archive, verify, replay, import_, simulate),
 )
 

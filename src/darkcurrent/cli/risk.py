@@ -59,7 +59,7 @@ def command(
     from darkcurrent.reports.terminal import print_table
 
     terminal = console()
-    print_table(risk_table(result), terminal)
+    print_table(risk_table(result, declared=losses is not None), terminal)
     if not any(cell.rates for cell in result.cells):
         say("No cell has a risk: the table says why.")
     if words := break_even_words(result):

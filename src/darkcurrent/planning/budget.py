@@ -13,6 +13,9 @@ from darkcurrent.stats import clone_power, clone_smallest_n, utility_power
 
 __all__ = ["Allocation", "best_allocation"]
 
+_MOST = 5000
+"""More calls in a cell take minutes to share, and at nearly any rate both gates pass then, or never."""
+
 _FEWER = 5
 """So many fewer contrasts than there is room for are tried: the chance to pass does not rise with every item."""
 
@@ -52,7 +55,7 @@ def best_allocation(
     Parameters
     ----------
     calls : int
-        That one cell may take, 3 or more.
+        That one cell may take, at most 5,000.
     truth : Truth
         What is supposed to be true of the judge.
     clone_threshold, utility_threshold : float
@@ -63,7 +66,7 @@ def best_allocation(
     Raises
     ------
     UsageError
-        Where there is no room for both.
+        Where there is no room for both, or there are too many.
 
     Notes
     -----
@@ -79,6 +82,11 @@ def best_allocation(
     >>> best.clones, best.signals, round(best.clone, 3), round(best.utility, 3)
     (93, 102, 0.985, 0.983)
     """
+
+    if calls > _MOST:
+        raise UsageError(
+            f"{calls} calls for each cell are more than can be shared here: give at most {_MOST} for a cell."
+        )
 
     @cache
     def passing(signals: int) -> tuple[float, float]:

@@ -20,12 +20,13 @@ from markupsafe import Markup
 from darkcurrent.printable import printable
 from darkcurrent.reports.answers import answers, summary
 from darkcurrent.reports.labels import shown
-from darkcurrent.reports.prices import explorer_json, first_losses, priced_cells, ranking
+from darkcurrent.reports.prices import explorer_json, priced_cells, ranking
 from darkcurrent.reports.provenance import Provenance
 from darkcurrent.reports.readings import readings
 from darkcurrent.reports.tables import Table, all_tables
 from darkcurrent.reports.words import commitment_words, limits, number
 from darkcurrent.results import Analysis
+from darkcurrent.risk import Losses
 
 if TYPE_CHECKING:
     from darkcurrent.reports.charts import Figure
@@ -72,7 +73,7 @@ _SECTIONS = {
     "invalid": ("Answers without a verdict", ("campaigns", "invalid", "sensitivity")),
     "tests": ("Randomization tests", ("tests",)),
     "time": ("Along the schedule", ("usage", "campaigns")),
-    "risk": ("What does using it cost?", ("utility", "null")),
+    "risk": ("What does using it cost?", ("risk", "risk-grid")),
     "provenance": ("Identity and provenance", ("identity", "digests", "usage", "deviations", "imported")),
 }
 """Key to title, and to the tables that belong to it."""
@@ -112,7 +113,7 @@ def html_report(analysis: Analysis, provenance: Provenance | None = None) -> str
         if key in said
     ]
     cells = priced_cells(analysis)
-    losses = first_losses([rates for _, rates in cells])
+    losses = Losses(**analysis.risk.losses.model_dump())
     script = _template("report.js")
     return environment.from_string(_template("report.html")).render(
         analysis=analysis,

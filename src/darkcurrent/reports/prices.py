@@ -1,56 +1,26 @@
-"""What the risk explorer starts from: each cell's rates, and losses to begin with."""
+"""What the risk explorer starts from: each cell's name and rates."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
+from darkcurrent.analysis import known_rates
 from darkcurrent.reports.labels import labels
-from darkcurrent.results import Analysis, CellResult
+from darkcurrent.results import Analysis
 from darkcurrent.risk import Losses, Rates, risk
 
-__all__ = ["FIRST_LOSSES", "explorer_json", "first_losses", "priced_cells", "ranking", "rates_of"]
-
-FIRST_LOSSES = Losses(pi_c=0.05, lambda_c=1.0, lambda_w=1.0, lambda_t=0.5, lambda_i=1.0)
-"""Where the sliders stand at first. A place to start from, and no advice."""
+__all__ = ["explorer_json", "priced_cells", "ranking"]
 
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
-def rates_of(cell: CellResult) -> Rates | None:
-    """Return a cell's rates over its calls; None where it was not evaluated or one of the two arms is missing.
-
-    A preference between certified equivalents is counted over the pairs with two valid verdicts.
-    """
-    core, said = cell.clone["core"], cell.signal.verdicts
-    calls = said.correct + said.tie + said.wrong + said.invalid
-    if cell.state == "HOLD" or core.n == 0 or calls == 0:
-        return None
-    equals = cell.equivalent
-    certified = equals is not None and equals.certified is not None and equals.false_preference is not None
-    return Rates(
-        false_preference=(core.a + core.b) / core.n,
-        invalid_clone=core.invalid / core.n,
-        wrong=said.wrong / calls,
-        tie=said.tie / calls,
-        invalid_signal=said.invalid / calls,
-        equivalent_preference=equals.false_preference if equals and certified else None,
-        invalid_equivalent=equals.invalid / equals.calls if equals and certified else None,
-    )
-
-
 def priced_cells(analysis: Analysis) -> list[tuple[str, Rates]]:
     """Return the cells whose risk can be said, with names that differ."""
-    found = [(f"{cell.configuration} / {cell.criterion}", rates_of(cell)) for cell in analysis.cells]
+    found = [(f"{cell.configuration} / {cell.criterion}", known_rates(cell)) for cell in analysis.risk.cells]
     known = [(name, rates) for name, rates in found if rates is not None]
     return list(zip(labels([name for name, _ in known], 60), [rates for _, rates in known], strict=True))
-
-
-def first_losses(rates: list[Rates]) -> Losses:
-    """Return the losses to start from; equivalents cost something where every cell's rates of them are known."""
-    certified = bool(rates) and all(each.equivalent_preference is not None for each in rates)
-    return replace(FIRST_LOSSES, pi_e=0.05, lambda_e=1.0) if certified else FIRST_LOSSES
 
 
 def ranking(cells: list[tuple[str, Rates]], losses: Losses) -> list[tuple[int, str, float]]:

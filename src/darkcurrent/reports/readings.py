@@ -7,9 +7,10 @@ from collections.abc import Callable
 from darkcurrent.gates import HOLM_LEVEL
 from darkcurrent.reports.answers import hidden_strata
 from darkcurrent.reports.labels import MOST_CHARTS, cell_labels, shown
-from darkcurrent.reports.prices import first_losses, priced_cells, ranking
+from darkcurrent.reports.prices import priced_cells, ranking
 from darkcurrent.reports.words import declared, number, share
 from darkcurrent.results import Analysis, CellResult, Timeline
+from darkcurrent.risk import Losses
 
 __all__ = ["readings", "trades"]
 
@@ -228,7 +229,7 @@ def _risk(analysis: Analysis) -> str:
     cells = priced_cells(analysis)
     if not cells:
         return "No cell was evaluated on both identical texts and targets: no risk can be said."
-    (_, best, least), *others = ranking(cells, first_losses([rates for _, rates in cells]))
+    (_, best, least), *others = ranking(cells, Losses(**analysis.risk.losses.model_dump()))
     text = f"At the losses set at first, {best} costs {number(least)} in each call"
     text += f", the least; next {others[0][1]}, {number(others[0][2])}." if others else "."
     return text + " Set your own losses; the page computes at once and keeps them in its link."

@@ -6,7 +6,7 @@ from darkcurrent.printable import shortened
 from darkcurrent.reports.numbers import interval, number, share
 from darkcurrent.reports.table import Table
 from darkcurrent.results import CellRisk, PairBreakEvens, RiskResult, Selection
-from darkcurrent.risk import FIRST_LOSSES, PAPER_GRID, Losses
+from darkcurrent.risk import PAPER_GRID, Losses
 
 __all__ = ["break_even_words", "grid_table", "losses_words", "risk_table", "risk_tables", "selection_words"]
 
@@ -40,14 +40,16 @@ def losses_words(losses: Losses) -> str:
 
 
 def risk_tables(result: RiskResult) -> list[Table]:
-    """Return the tables of a report; without rows where no cell has rates."""
-    if not any(cell.rates for cell in result.cells):
-        return []
-    return [risk_table(result), grid_table(result)]
+    """Return the tables of a report: none where no cell has rates, and no grid where one has nothing to win against."""
+    rated = sum(cell.rates is not None for cell in result.cells)
+    return [risk_table(result), *([grid_table(result)] if rated > 1 else [])] if rated else []
 
 
-def risk_table(result: RiskResult) -> Table:
-    """Return the cells by their risk, least first, with the counts that it is made of."""
+def risk_table(result: RiskResult, declared: bool = False) -> Table:
+    """Return the cells by their risk, least first, with the counts that it is made of.
+
+    `declared` says whether somebody declared the losses.
+    """
     losses = _losses(result)
     certified = any("equivalent" in cell.counts for cell in result.cells)
     counted = {name: own for name, own in _COUNTED.items() if certified or own[0] != "equivalent"}
@@ -62,10 +64,9 @@ def risk_table(result: RiskResult) -> Table:
         )
         for cell in sorted(result.cells, key=lambda cell: (cell.risk is None, cell.risk or 0.0))
     )
-    undeclared = losses == FIRST_LOSSES
     note = (
         f"Expected loss in each call at {losses_words(losses)}"
-        + (" (nobody declared these: a place to start from, and no advice)" if undeclared else "")
+        + (" (nobody declared these: a place to start from, and no advice)" if not declared else "")
         + ". invented: identical texts with a preference. Observed shares of calls, and no bounds."
     )
     columns = ("configuration", "criterion", "risk", *counted, *(("reason",) if lacking else ()))

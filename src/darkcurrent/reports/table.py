@@ -29,4 +29,17 @@ class Table:
         return index < self.left or self.columns[index] in _WORDS
 
 
-_WORDS = ("result", "gate", "identity", "state", "what proves it", "method", "reason")
+_WORDS = (
+    "result",
+    "joint result",
+    "gate",
+    "utility gate",
+    "identity",
+    "state",
+    "what proves it",
+    "method",
+    "reason",
+    "before",
+    "after",
+    "remark",
+)

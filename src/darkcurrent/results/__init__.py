@@ -24,6 +24,14 @@ from darkcurrent.results.cell import (
     StratumResult,
     VerdictCounts,
 )
+from darkcurrent.results.comparison import (
+    ArmComparison,
+    CallChange,
+    CellComparison,
+    CellName,
+    Comparison,
+    StudyName,
+)
 from darkcurrent.results.risk import (
     BreakEven,
     CallCounts,
@@ -43,13 +51,18 @@ __all__ = [
     "SCHEMA_NAME",
     "Analysis",
     "AnalysisState",
+    "ArmComparison",
     "BreakEven",
+    "CallChange",
     "CallCounts",
     "CampaignResult",
     "CampaignState",
+    "CellComparison",
+    "CellName",
     "CellResult",
     "CellRisk",
     "CloneResult",
+    "Comparison",
     "ContextResult",
     "ContractReading",
     "ContrastResult",
@@ -71,6 +84,7 @@ __all__ = [
     "SignalResult",
     "StepResult",
     "StratumResult",
+    "StudyName",
     "Timeline",
     "VerdictCounts",
 ]

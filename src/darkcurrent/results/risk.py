@@ -139,8 +139,8 @@ class RiskResult(Record):
     Attributes
     ----------
     losses : LossTable
-        What the risks and break-evens are computed with. In `analysis.json` nobody declared it: it is
-        `darkcurrent.risk.FIRST_LOSSES`, a place to start from.
+        What the risks and break-evens are computed with. In `analysis.json` nobody declared it: it is what
+        `darkcurrent.risk.first_losses` gives, a place to start from.
     cells : list of CellRisk
         All, in their order.
     pairs : list of PairBreakEvens

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from darkcurrent.analysis import leaders
 from darkcurrent.reports.charts.frame import Figure, Rows, dressed, rows
 from darkcurrent.reports.charts.palette import Palette
 from darkcurrent.reports.prices import priced_cells
@@ -21,12 +22,7 @@ _COLORS = ("blue", "orange", "green", "yellow", "purple", "grey")
 
 def winners(rates: Sequence[Rates]) -> list[list[int]]:
     """Return for each scenario of the grid the cells of least risk; more than one where they cost the same."""
-    found = []
-    for losses in PAPER_GRID:
-        risks = [risk(each, losses) for each in rates]
-        least = min(risks)
-        found.append([index for index, value in enumerate(risks) if value - least <= 1e-12])
-    return found
+    return [leaders([risk(each, losses) for each in rates]) for losses in PAPER_GRID]
 
 
 def risk_figures(analysis: Analysis, palette: Palette) -> list[Figure]:

@@ -36,19 +36,24 @@
     return total + l.pi_e * (l.lambda_e * rates.equivalent_preference + l.lambda_i * rates.invalid_equivalent);
   }
 
+  // Two risks that differ by rounding alone are the same, as in darkcurrent.risk.
+  const unlessRounding = (difference, size) => (Math.abs(difference) <= 1e-12 * size ? 0 : difference);
+
   // The risk is linear in each loss: two values of it give the one at which both cells cost the same.
   function breakEven(first, second, name) {
     const room = { pi_c: 1 - losses.pi_e, pi_e: 1 - losses.pi_c }[name];
     const step = room === undefined ? 1 : room;
     const difference = (value) => {
       const l = { ...losses, [name]: value };
-      return risk(first, l) - risk(second, l);
+      const one = risk(first, l), other = risk(second, l);
+      return unlessRounding(one - other, one + other);
     };
     const atZero = difference(0), atStep = difference(step);
-    if (atZero === atStep || step === 0) return null;
-    const value = step * atZero / (atZero - atStep);
+    const slope = step === 0 ? 0 : unlessRounding(atStep - atZero, Math.abs(atStep) + Math.abs(atZero));
+    if (slope === 0 || atZero * slope > 0) return null;
+    const value = -step * atZero / slope;
     // Where nothing else occurs any more, cells that differ elsewhere are equal: that tells nothing.
-    return value >= 0 && (room === undefined || value < room) ? value : null;
+    return room === undefined || value < room ? value : null;
   }
 
   const digits = (value, count) => value.toFixed(count);
@@ -64,7 +69,7 @@
     evens.replaceChildren();
     if (second === undefined) return;
     const [a, b] = [cells[first.index], cells[second.index]];
-    const gap = second.value - first.value;
+    const gap = unlessRounding(second.value - first.value, second.value + first.value);
     if (gap === 0) {
       evens.append(say("p", `${a.name} and ${b.name} cost the same at these losses.`));
       return;
