@@ -7,6 +7,7 @@ A comment before a fenced block says what becomes of it: `run` (with `: exit N` 
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import shutil
@@ -23,7 +24,19 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [
     *(
         DOCS / f"{name}.md"
-        for name in ("tutorial", "concepts", "arms", "api", "plan", "ci", "archive", "studies")
+        for name in (
+            "tutorial",
+            "concepts",
+            "arms",
+            "api",
+            "plan",
+            "ci",
+            "archive",
+            "studies",
+            "risk",
+            "compare",
+            "report",
+        )
     ),
     *sorted((DOCS / "howto").glob("*.md")),
 ]
@@ -84,6 +97,12 @@ def test_every_snippet_runs(page, tmp_path):
                 continue
             ran += 1
     assert ran > 0, f"{page.name}: nothing ran"
+
+
+def test_the_session_of_the_page_on_risk_gives_what_it_shows():
+    result = doctest.testfile(str(DOCS / "risk.md"), module_relative=False)
+    assert result.attempted == 6
+    assert result.failed == 0
 
 
 def _squeezed(text: str) -> str:

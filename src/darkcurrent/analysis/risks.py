@@ -39,6 +39,20 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """Kind of call to what is counted of it."""
 
+_COLUMNS = (
+    "configuration",
+    "criterion",
+    "item",
+    "stratum",
+    "arm",
+    "null_stratum",
+    "context",
+    "ending",
+    "value",
+    "winner",
+    "target",
+)
+
 _LACKING = {
     "clone": "no identical texts were asked",
     "signal": "no pair with a target was asked",
@@ -51,7 +65,6 @@ def counted_calls(ledger: pl.DataFrame, certified: bool) -> pl.DataFrame:
     """Return the calls that a risk counts, each with its `kind` and a flag for what it said.
 
     `calls` is always true, so that its sum counts calls.
-
 
     Core clones, signal pairs and, where something proves that neither text is better, equivalents: without a third
     candidate, and with an ending.
@@ -66,7 +79,8 @@ def counted_calls(ledger: pl.DataFrame, certified: bool) -> pl.DataFrame:
     kind = pl.coalesce(*(pl.when(found).then(pl.lit(name)) for name, found in kinds.items()))
     valid = value.is_not_null()
     return (
-        ledger.filter(pl.col("ending") == "terminal", pl.col("context").is_null())
+        ledger.select(_COLUMNS)
+        .filter(pl.col("ending") == "terminal", pl.col("context").is_null())
         .with_columns(
             kind=kind,
             calls=pl.lit(value=True),
@@ -108,11 +122,11 @@ def evaluate_risk(
     ledger: pl.DataFrame, keys: Sequence[Key], held: set[str], declared: Declared
 ) -> RiskResult:
     """Evaluate the risk block of a study: the rates of every cell, and what they cost at the first losses."""
-    calls = counted_calls(ledger, declared.certified is not None)
+    narrow = ledger.select(_COLUMNS)  # a ledger is wide, and may be long: a cell at a time
     cells = []
     for configuration, criterion in keys:
-        own = of(calls, configuration=configuration, criterion=criterion)
-        counts = {} if configuration in held else _counts(own)
+        own = of(narrow, configuration=configuration, criterion=criterion)
+        counts = {} if configuration in held else _counts(counted_calls(own, declared.certified is not None))
         rates = _rates_of(counts)
         cells.append(
             CellRisk(

@@ -11,7 +11,7 @@ from darkcurrent.reports.marks import SENTENCE, marked, marked_table
 from darkcurrent.reports.numbers import number, share
 from darkcurrent.reports.risk_tables import losses_words, risk_table
 from darkcurrent.reports.table import Table
-from darkcurrent.reports.words import cell_sentences, declared, limits
+from darkcurrent.reports.words import cell_sentences, commitment_words, declared, limits
 from darkcurrent.reports.yaml_head import yaml_lines
 from darkcurrent.results import Analysis, CellResult
 from darkcurrent.risk import Losses
@@ -64,6 +64,7 @@ def _body(analysis: Analysis, settings: dict[str, Any], digest: str | None, said
     if groups.rows:
         yield from ("", *marked_table(groups, 200))
     yield from ("", "## Limits", "", *(f"- {marked(limit, SENTENCE)}" for limit in limits(analysis)))
+    yield from ("", marked(commitment_words(analysis), SENTENCE))
 
 
 def _use(analysis: Analysis) -> Iterator[str]:

@@ -7,7 +7,7 @@ from darkcurrent.reports.paper_tables import paper_tables
 from darkcurrent.reports.provenance import Provenance
 from darkcurrent.reports.table import Table
 from darkcurrent.reports.tables import all_tables
-from darkcurrent.reports.words import cell_sentences, limits
+from darkcurrent.reports.words import cell_sentences, commitment_words, limits
 from darkcurrent.results import Analysis
 
 __all__ = ["LONGEST", "markdown_report"]
@@ -50,4 +50,5 @@ def _report(
     lines += [f"- {marked(limit, SENTENCE)}" for limit in limits(analysis)]
     software = ", ".join(f"{name} {number}" for name, number in analysis.software.items())
     lines += ["", f"Study digest `{analysis.study_digest}` · {marked(software)}", ""]
+    lines += [marked(commitment_words(analysis), SENTENCE), ""]
     return "\n".join(lines)
