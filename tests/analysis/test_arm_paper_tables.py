@@ -159,6 +159,7 @@ def test_table_9(tmp_path):
     study = _study(tmp_path / "s", CONTEXT, 'source = "context"', names)
     analysis = study.analyze()
     (table,) = [table for table in paper_tables(analysis) if table.key == "paper-9"]
+    assert table.columns[2:] == ("arm", "adverse", "Ua", "Up", "difference [95 % interval]")
     rows = {(row[0], row[2]): row[3:] for row in table.rows}
     assert rows == {
         ("qwen_neutral", "equivalent"): ("7/32", "1.0000", ".8594", "-.1406 [-.1875, -.0938]"),

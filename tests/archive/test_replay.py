@@ -30,7 +30,6 @@ from darkcurrent.records import Event, Intent, RequestRefusal, Retry, Terminal
 from darkcurrent.stats import clone_tail, clopper_pearson_upper, holm
 from darkcurrent.study import Study
 from support.archives import captured, edited, files_of
-from support.rewardbench2 import rb2_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TEMPLATES = ("pairs", "quickstart")
@@ -70,11 +69,7 @@ def written(folder: Path, template: str) -> Study:
         for n in range(40)
     ]
     (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
-    pl.DataFrame(rb2_rows(6)).write_parquet(folder / "reward-bench-2.parquet")
-    if template == "replication":
-        written(folder.parent / "fresh-items", "fresh-items").freeze()
-    text = simulated(template).replace("per_stratum = 17", "per_stratum = 6\nnested = {}")
-    (folder / "protocol.toml").write_text(text, encoding="utf-8")
+    (folder / "protocol.toml").write_text(simulated(template), encoding="utf-8")
     return Study(folder)
 
 

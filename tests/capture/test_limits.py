@@ -34,6 +34,13 @@ def test_retry_after_is_seconds_or_a_date(value, seconds):
     assert retry_after_seconds(value, NOW) == seconds
 
 
+@pytest.mark.parametrize(
+    "value", ["Mon, 01 Jan {} 00:00:00 GMT", "Mon, 01 Jan 2030 {}:00:00 GMT", "Mon, 01 Jan 2030 00:00:00 +{}"]
+)
+def test_a_date_beyond_all_numbers_is_none(value):
+    assert retry_after_seconds(value.format("9" * 20), NOW) is None
+
+
 @given(st.text(max_size=40))
 def test_no_header_is_an_error(value):
     found = retry_after_seconds(value, NOW)

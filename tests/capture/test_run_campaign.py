@@ -27,6 +27,7 @@ from darkcurrent.judges.base import RequestFailed
 from darkcurrent.judges.function import FunctionJudge
 from darkcurrent.protocol.configurations import OpenAIChatConfiguration
 from darkcurrent.records import Intent, Terminal
+from support.backends import PathServer
 from support.server import ChatServer, completion
 from support.studies import http_study, program, study_with
 
@@ -159,7 +160,9 @@ def test_a_key_that_is_not_set_stops_before_anything_is_sent(tmp_path, monkeypat
 def test_a_key_that_the_service_refuses_does_not_spend_the_campaign(tmp_path):
     with ChatServer(models=401) as server:
         study = http_study(tmp_path, server.url, items=2)
-        with pytest.raises(TransportError, match=r"does not accept the key.*nothing was sent"):
+        with pytest.raises(
+            TransportError, match=r"does not accept the key.*nothing was sent; declare `api_key_env`"
+        ):
             study.run("judge")
         assert server.bodies == []
         assert study.states()["judge"][0] == "NOT STARTED"
@@ -170,9 +173,54 @@ def test_a_key_that_the_service_refuses_does_not_spend_the_campaign(tmp_path):
 def test_a_service_that_is_down_leaves_no_trace(tmp_path):
     with ChatServer() as server:
         study = http_study(tmp_path, server.url, items=2)
-    with pytest.raises(TransportError, match=r"`judge` cannot be reached .*: nothing was sent"):
+    with pytest.raises(
+        TransportError, match=r"`judge` cannot be reached .*: nothing was sent; start the service"
+    ):
         study.run("judge")
     assert not journal_path(tmp_path, "judge").exists()
+    doctor = program("doctor", tmp_path)
+    assert doctor.returncode == 5
+    assert "nothing was sent; start the service, or correct `base_url`." in doctor.stdout
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_service_that_cannot_tell_yet_who_it_is_does_not_spend_the_campaign(tmp_path, status):
+    """A server that still loads its model answers 503 to everything."""
+    with ChatServer(models=status) as server:
+        study = http_study(tmp_path, server.url, items=2)
+        with pytest.raises(TransportError, match=rf"HTTP {status}.*: nothing was sent; try again"):
+            study.run("judge")
+        assert server.bodies == []
+        assert study.states()["judge"][0] == "NOT STARTED"
+
+
+@pytest.mark.parametrize(
+    ("status", "state"), [(503, "COMPLETE"), (429, "COMPLETE"), (404, "PARTIAL_HOLD_MODEL")]
+)
+def test_a_service_that_cannot_tell_at_the_end_who_it_is_has_not_changed(tmp_path, status, state):
+    told = {"/version": {"version": "1"}, "/v1/models": {"data": [{"id": "m"}]}}
+
+    def answer(sent):
+        server._answers["/version"] = lambda sent: web.json_response({}, status=status)
+        return completion(model="m")
+
+    with PathServer({**told, "/v1/chat/completions": answer}) as server:
+        study = study_with(tmp_path, f'backend = "vllm"\nmodel = "m"\nbase_url = "{server.url}"\n', items=2)
+        assert study.run("judge") == state
+
+
+@pytest.mark.parametrize(
+    ("status", "says"), [(401, "`api_key_env`"), (403, "`api_key_env`"), (404, "`base_url` and `model`")]
+)
+def test_what_to_look_at_is_said_where_the_first_call_fails(tmp_path, status, says):
+    async def answer(request, body):
+        return web.json_response({"error": "no"}, status=status)
+
+    with ChatServer(answer, models=404) as server:
+        http_study(tmp_path, server.url, items=2)
+        ran = program("run", tmp_path)
+    assert ran.returncode == 5
+    assert says in ran.stderr
 
 
 def test_a_service_that_lists_other_models_is_not_asked(tmp_path):

@@ -117,7 +117,7 @@ def test_a_folder_in_which_nothing_may_be_written(program, small, monkeypatch):
     assert "frozen cannot be written (Permission denied)" in program("freeze", small.folder).error(2)
     monkeypatch.setattr(Path, "mkdir", real)
     assert program("freeze", small.folder).code == 0
-    monkeypatch.setattr(Path, "write_text", refuse)
+    monkeypatch.setattr(Path, "write_bytes", refuse)
     assert "analysis.json cannot be written (Permission denied)" in program("analyze", small.folder).error(2)
 
 

@@ -146,6 +146,38 @@ def test_hostile_text_is_harmless_and_comes_back(program, tmp_path):
     assert program("label", "read", study.folder, "--json").json()["pairs"] == len(HOSTILE)
 
 
+NUMBERS = [
+    "3/4",
+    "007",
+    "1e5",
+    "42",
+    "1,000",
+    "50 %",
+    "$5",
+    "(5)",
+    "12:30 PM",
+    "Mar-04",
+    "3 May 2026",
+    "TRUE",
+    "false",
+    "٣",
+]
+
+
+def test_a_spreadsheet_takes_no_cell_for_a_number_or_a_date(program, tmp_path):
+    """It would show `3/4` as a day and save it as that, and a key of digits, or of digits and one e, as another number."""
+    rows = [
+        {"id": n, "prompt": text, "first": text, "second": f"x {text} y z"} for n, text in enumerate(NUMBERS)
+    ]
+    study = _study(tmp_path / "study", rows)
+    assert program("label", "write", study.folder).code == 0
+    shown = _sheet(study, "ann")[1:]
+    assert {row[1] for row in shown} == {f"'{text}" for text in NUMBERS}
+    assert {row[2] for row in shown} | {row[3] for row in shown} >= {f"x {text} y z" for text in NUMBERS}
+    assert all(row[0].startswith("p") for row in shown)
+    assert "a number or a date" in (study.folder / "labels" / "README.txt").read_text()
+
+
 @given(st.lists(st.tuples(st.text(), st.text(), st.text()), min_size=1, max_size=4), st.sampled_from(",;\t"))
 def test_any_text_comes_back_whatever_the_separator(tmp_path_factory, texts, delimiter):
     pairs = [Pair(f"i{n}", "s", "c", prompt, one, f"{two}2") for n, (prompt, one, two) in enumerate(texts)]
@@ -243,6 +275,14 @@ def test_labels_do_not_come_after_outcomes(program, filled):
     assert not filled.is_frozen
 
 
+def test_a_journal_of_a_shard_is_a_journal(program, filled):
+    """A run on a cluster that did not end has collected journals of shards, and no whole one yet."""
+    path = filled.folder / "journal" / "judge.shards" / "1-of-2.sqlite"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"")
+    assert "labels must be collected before any judge is asked" in program("freeze", filled.folder).error(2)
+
+
 def test_too_little_agreement_admits_nothing(program, written):
     _fill(written, "ann", "0123")
     _fill(written, "ben", "2345")
@@ -279,7 +319,7 @@ def _edit(column: int, value: str, row: int = 2):
         (_edit(1, "Say 99"), "ann.csv:3: the column `request` is not as it was written"),
         (_edit(2, "It is"), "ann.csv:3: the column `answer_1` is not as it was written"),
         (_edit(3, ""), "ann.csv:3: the column `answer_2` is not as it was written"),
-        (_edit(0, "0" * 16), "ann.csv:3 has a pair that was not written on this sheet"),
+        (_edit(0, "p" + "0" * 16), "ann.csv:3 has a pair that was not written on this sheet"),
         (_edit(0, "", 0), "ann.csv does not begin with the columns"),
         (lambda rows: rows[:-2], "ann.csv has 6 of the 8 rows that were written"),
         (lambda rows: [*rows, rows[3]], "ann.csv:10 has a pair for the second time"),
@@ -343,6 +383,13 @@ def test_sheets_that_cannot_be_read(program, filled):
             [_rows()[0] | {"second": "It is 0."}],
             "rows.jsonl:1: the two answers are the same text, so there is nothing to label",
         ),
+        *(
+            (
+                [_rows()[0] | {"first": first, "second": second}],
+                "rows.jsonl:1: the two answers differ in line ends or control characters alone",
+            )
+            for first, second in [("a\r\nb", "a\nb"), ("a\x00", "a\\x00")]
+        ),
         ([_rows()[0], _rows()[0]], "rows.jsonl:2 has the id `item-0` of"),
         ([{"id": 1, "prompt": "p", "first": "x"}], "rows.jsonl:1 has no column `second`"),
         ([_rows()[0] | {"first": 3}], "rows.jsonl:1: `first` is 3, not a text"),
@@ -371,6 +418,13 @@ def test_a_table_that_cannot_be_used(program, tmp_path, old, new, says):
     assert old in text
     study.protocol_path.write_text(text.replace(old, new))
     assert says in program("label", "write", study.folder).error(2)
+
+
+def test_a_rater_may_have_a_dot_in_the_name_as_the_error_says(program, tmp_path):
+    study = _study(tmp_path / "study")
+    study.protocol_path.write_text(study.protocol_path.read_text().replace('"ben"', '"b.lee"'))
+    assert program("label", "write", study.folder).code == 0
+    assert (study.folder / "labels" / "b.lee.csv").exists()
 
 
 def test_other_sources_have_no_labels(program, small):

@@ -11,6 +11,7 @@ import pytest
 from darkcurrent.capture import close_campaign, journal_path, read_journal
 from darkcurrent.capture.journal import Journal
 from darkcurrent.errors import IntegrityError, UsageError
+from darkcurrent.executors.campaign import Distributed
 from darkcurrent.executors.driver import run_on_cluster
 from darkcurrent.records import Event
 from darkcurrent.study import Study
@@ -123,6 +124,43 @@ def test_a_worker_is_lost_before_any_commit_and_its_disk_is_not(case, commit):
     terminals, ambiguous = case.counts
     assert terminals + ambiguous == 12
     assert second == ("PARTIAL_HOLD_TRANSPORT" if ambiguous else "COMPLETE")
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_task_that_is_begun_twice_is_not_taken_for_one_that_never_began(case, elsewhere):
+    """The cluster starts a task again, which is not admitted, and loses the disk of the first: its calls were sent."""
+    get = case.cluster.get
+
+    def twice(reference):
+        outcome = get(reference)
+        if reference != 1:
+            return outcome
+        task, node, *files = case.cluster.tasks[reference]
+        if elsewhere:
+            case.cluster.wipe(node)
+            node = "one"
+        case.cluster.tasks[reference] = (task, node, *files)
+        return get(reference)
+
+    case.cluster.get = twice
+    state = case.run()
+    assert state == ("PARTIAL_HOLD_TRANSPORT" if elsewhere else "COMPLETE")
+    assert case.counts == ((8, 4) if elsewhere else (12, 0))
+    case.cluster.get = get
+    assert case.run() == state  # which also looks that no call was seen twice
+    assert len(case.seen) == 12
+
+
+def test_files_beside_the_study_are_not_written_on_a_node(tmp_path):
+    (tmp_path / "study").mkdir()
+    (tmp_path / "ca.pem").write_text("authority")
+    study = http_study(tmp_path / "study", "http://127.0.0.1:1/v1", extra='ca_file = "../ca.pem"\n')
+    assert Distributed(study.folder, study.frozen, study.configuration("judge")).study_files == {}
+    (tmp_path / "study2").mkdir()
+    inside = http_study(tmp_path / "study2", "http://127.0.0.1:1/v1", extra='ca_file = "ca.pem"\n')
+    (tmp_path / "study2" / "ca.pem").write_text("authority")
+    found = Distributed(inside.folder, inside.frozen, inside.configuration("judge")).study_files
+    assert found == {"ca.pem": b"authority"}
 
 
 def test_a_node_is_lost_and_comes_back_with_its_disk(case):

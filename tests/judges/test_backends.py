@@ -255,6 +255,13 @@ def read(backend, answer, status=200):
         ("ollama-raw", changed(OLLAMA_RAW_REPLY, done=...)),
         ("llama-cpp-raw", changed(LLAMA_RAW_REPLY, content=...)),
         ("llama-cpp-raw", changed(LLAMA_RAW_REPLY, generation_settings={})),
+        (
+            "llama-cpp-raw",
+            changed(
+                LLAMA_RAW_REPLY,
+                generation_settings={**LLAMA_RAW_REPLY["generation_settings"], "temperature": 10**400},
+            ),
+        ),
         ("vllm-raw", {"object": "error", "message": "no"}),
     ],
 )
@@ -567,10 +574,11 @@ def test_what_a_llama_cpp_server_tells_of_itself(backend, tmp_path):
         )
         declared = judge_of(backend, tmp_path, base_url=server.url, model_path="m.gguf")
         assert identified(declared).basis == "verified digest"
-    with PathServer(llama_identity("elsewhere.gguf")) as server:
-        declared = judge_of(backend, tmp_path, base_url=server.url, model_path="m.gguf")
-        with pytest.raises(ModelMismatchError, match=r"elsewhere\.gguf"):
-            identified(declared)
+    for stated in ("elsewhere.gguf", "m.gguf\0", "\ud800", "/" + "m" * 5000):
+        with PathServer(llama_identity(stated)) as server:
+            declared = judge_of(backend, tmp_path, base_url=server.url, model_path="m.gguf")
+            with pytest.raises(ModelMismatchError, match="the server has its model from"):
+                identified(declared)
 
 
 @pytest.mark.parametrize("backend", ["openai-chat", "openai-completions", "anthropic"])
@@ -617,7 +625,7 @@ def test_the_page_lists_every_backend_and_its_address():
     rows = [
         line.split("|")[1:3]
         for line in page.splitlines()
-        if (line.startswith("| `") and "base_url}/" in line) or "`function`" in line
+        if line.startswith("| `") and ("base_url}/" in line or "`function`" in line)
     ]
     listed = {name.strip(" `"): request for name, request in rows}
     assert listed.keys() == {*BACKENDS, "function"}

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from darkcurrent.errors import ModelMismatchError, ProtocolError
-from darkcurrent.judges import check_artifacts, freeze_configuration
+from darkcurrent.judges import check_artifacts, freeze_configuration, local_artifacts
 from darkcurrent.judges.base import RequestFailed
 from darkcurrent.judges.function import FunctionJudge
 from darkcurrent.judges.source import source_file, source_files
-from darkcurrent.protocol.configurations import FunctionConfiguration
+from darkcurrent.protocol.configurations import FunctionConfiguration, VllmConfiguration
 
 SOURCE = """
 from __future__ import annotations
@@ -58,6 +58,11 @@ async def async_raises(prompt, a, b): raise ValueError("bad input")
 async def async_exits(prompt, a, b): sys.exit(0)
 async def async_interrupts(prompt, a, b): raise KeyboardInterrupt
 async def cancels_itself(prompt, a, b): raise asyncio.CancelledError("gave up")
+class Mute(Exception):
+    def __str__(self): raise RuntimeError("no words")
+def raises_mute(prompt, a, b): raise Mute
+async def async_raises_mute(prompt, a, b): raise Mute
+def tells(prompt, a, b): raise ValueError("no answer for url https://h/?key=" + a)
 def wrong_arguments(prompt): return "A"
 def sleeps(prompt, a, b):
     time.sleep(float(a))
@@ -126,6 +131,8 @@ def test_what_it_returns_is_the_reply(folder, name, text):
         ("async_interrupts", "KeyboardInterrupt: "),
         ("cancels_itself", "CancelledError: gave up"),
         ("unshowable", "RuntimeError: no repr"),
+        ("raises_mute", "Mute"),
+        ("async_raises_mute", "Mute"),
         ("wrong_arguments", "TypeError: wrong_arguments() takes 1 positional argument but 3 were given"),
     ],
 )
@@ -134,6 +141,22 @@ def test_what_it_raises_is_a_failure_of_this_call(folder, name, said):
         ask(judge_of(folder, name))
     assert caught.value.reason == "function-raised"
     assert caught.value.detail == f"judge:{name} raised {said}"
+
+
+def test_what_it_raises_is_kept_without_keys_and_in_bounds(folder, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "sk-planted-secret")
+    with pytest.raises(RequestFailed) as caught:
+        ask(judge_of(folder, "tells"), a="sk-planted-secret" + "x" * 10**6)
+    assert "?key=[key]xxx" in caught.value.detail
+    assert "planted" not in caught.value.detail
+    assert len(caught.value.detail) < 1100
+
+
+def test_a_reply_that_is_too_long_is_cut_off(folder):
+    judge = FunctionJudge(configuration("judge:echo"), folder, max_bytes=1024)
+    assert ask(judge, a="x" * 1019).text == "p|" + "x" * 1019 + "|y"
+    reply = ask(judge, a="\u00e9" * 600)
+    assert (reply.oversize, reply.text, len(reply.body)) == (True, None, 1024)
 
 
 @pytest.mark.parametrize("name", ["sleeps", "async_sleeps"])
@@ -258,6 +281,18 @@ def test_another_source_file_is_another_judge(folder):
         check_artifacts(configuration("main:f"), frozen["artifacts"], folder)
 
 
+def test_a_source_file_that_has_come_is_another_judge(folder):
+    """An import that meant an installed package, or failed and was handled, means this file now."""
+    (folder / "main.py").write_text(
+        "try:\n    import helper\nexcept ImportError:\n    pass\ndef f(p, a, b): ...\n"
+    )
+    frozen = freeze_configuration(configuration("main:f"), folder)
+    check_artifacts(configuration("main:f"), frozen["artifacts"], folder)
+    (folder / "helper.py").write_text("X = 1\n")
+    with pytest.raises(ModelMismatchError, match=r"the source helper\.py file has changed"):
+        check_artifacts(configuration("main:f"), frozen["artifacts"], folder)
+
+
 @pytest.mark.parametrize(
     ("callable_", "said"),
     [
@@ -279,6 +314,28 @@ def test_what_cannot_be_loaded_is_a_protocol_error(folder, callable_, said):
     with pytest.raises(ProtocolError, match="configuration `f`") as caught:
         FunctionJudge(configuration(callable_), folder)
     assert said in str(caught.value)
+
+
+def test_a_module_that_is_not_found_is_said_with_what_to_do(folder):
+    (folder / "main.py").write_text("import helper_beside\ndef f(p, a, b): ...\n")
+    (folder / "helper_beside.py").write_text("")
+    with pytest.raises(ProtocolError, match=rf"No module named 'helper_beside'; .* PYTHONPATH={folder}\."):
+        FunctionJudge(configuration("main:f"), folder)
+
+
+def test_a_file_that_cannot_be_read_is_a_protocol_error(folder):
+    (folder / "judge.py").unlink()
+    (folder / "judge.py").mkdir()  # for root, no mode forbids to read
+    (folder / "judge.py" / "x").symlink_to("/proc/self/mem")
+    with pytest.raises(
+        ProtocolError, match=r"configuration `v`: /.*/judge\.py cannot be read \(.+\): grant access"
+    ):
+        local_artifacts(
+            VllmConfiguration(
+                name="v", backend="vllm", model="m", base_url="http://h", model_path="judge.py"
+            ),
+            folder,
+        )
 
 
 def test_no_thread_is_left_behind(folder):

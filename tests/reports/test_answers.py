@@ -125,7 +125,7 @@ def test_drift_is_the_change_of_the_share_of_ties(analysis):
     assert said.endswith("moves most for first: by .750.")
 
 
-def test_rates_are_shares_of_calls_and_a_held_cell_has_none(analysis):
+def test_only_cells_with_rates_are_priced_and_the_worst_is_last(analysis):
     cells = priced_cells(analysis)
     assert [name for name, _ in cells] == ["solid / neutral", "weak / neutral", "first / neutral"]
     rates = cells[2][1]

@@ -40,6 +40,19 @@ def test_every_table_is_a_file_with_the_same_cells(hostile):
         assert [[cell.removeprefix("'") for cell in row] for row in rows] == shown
 
 
+def test_the_columns_of_the_papers_tables(hostile):
+    """Tables 3 and 6 as they are printed; tables 4, 5 and 7 as one, for a study has the columns of all three."""
+    columns = {table.key: table.columns[2:] for table in paper_tables(hostile.analyze())}
+    assert columns == {
+        "paper-3": ("clone FP [upper]", "Holm p", "signal [lower]", "utility gate", "joint result"),
+        "paper-4-5-7": (
+            *("DC", "upper", "Holm p", "EFP", "invalid", "AB/BA", "aligned calls", "mean", "lower"),
+            *("95 % interval", "result"),
+        ),
+        "paper-6": ("correct", "tie", "wrong", "invalid"),
+    }
+
+
 def test_a_name_is_never_a_formula_and_a_number_stays_one(hostile, tmp_path):
     strata = [row[2] for row in csv.reader(io.StringIO(csv_tables(hostile.analyze())["strata.csv"]))]
     assert set(strata) == {"stratum", *(f"'{name}" for name in FORMULAS[:4]), printable(FORMULAS[4])}
@@ -64,4 +77,4 @@ def test_a_place_that_is_no_folder_is_a_usage_error(hostile, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     ended = program("analyze", hostile.folder, "--csv", tmp_path / "file")
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"error: {tmp_path / 'file'} cannot be a folder for CSV files")
+    assert ended.stderr.startswith(f"error: {tmp_path / 'file'} cannot be a folder to write to")

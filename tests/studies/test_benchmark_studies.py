@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pytest
 
@@ -101,8 +103,8 @@ def test_a_judge_that_takes_the_first_slot_is_half_right_and_passes_nothing(reus
 
 @pytest.fixture(scope="module")
 def replication(ran, reused):
-    """The same judges, but for one whose draws are others; all in the names of the earlier study."""
-    return ran("replication", simulated(**REUSED | {"dark_20": REUSED["dark_20"] + "\nseed = 1"}))
+    """Two of the judges again under their names, the second one with other draws."""
+    return ran("replication", simulated(dark_20=REUSED["dark_20"] + "\nseed = 1"))
 
 
 def _verdicts(ran: Ran) -> dict[tuple[str, ...], str]:
@@ -120,8 +122,8 @@ def test_a_replication_asks_the_same_in_another_order_and_gets_the_same_verdicts
     (group,) = balance_report(later, "carryover").groups
     assert {*group.period_range, *group.carry_over_range} == {17}
     before, after = _verdicts(reused), _verdicts(replication)
-    assert before.keys() == after.keys()
-    changed = {key for key in before if before[key] != after[key]}
+    assert after.keys() == {key for key in before if key[0] in ("simulated", "dark-20")}
+    changed = {key for key in after if before[key] != after[key]}
     assert {key[0] for key in changed} == {"dark-20"}
     assert len(changed) == sum(
         one[1] != other[1]
@@ -133,6 +135,21 @@ def test_a_replication_asks_the_same_in_another_order_and_gets_the_same_verdicts
             strict=True,
         )
     )
+
+
+def test_compare_says_verdict_by_verdict_what_was_reproduced_and_what_changed(reused, replication):
+    folders = reused.study.folder, replication.study.folder
+    compared = json.loads(cli("compare", *folders, "--json")[0])
+    cells = compared["cells"]
+    before, after = _verdicts(reused), _verdicts(replication)
+    found = {(one["base"]["configuration"], one["base"]["criterion"]): one for one in cells}
+    assert len(found) == len(cells) == 4
+    assert len(compared["unmatched"]) == 6, "three judges were not asked again"
+    for (name, criterion), one in found.items():
+        shared = [key for key in after if (key[0], key[3]) == (name, criterion)]
+        same = sum(before[key] == after[key] for key in shared)
+        assert (one["shared"], one["reproduced"]) == (len(shared), same) == (306, same)
+        assert (same == 306) == (name != "dark-20")
 
 
 def test_a_replication_has_the_tests_that_its_schedule_stores(replication):

@@ -47,6 +47,7 @@ def tables_of(files: Mapping[str, bytes], rows: Mapping[str, int]) -> Iterator[D
         tempfile.TemporaryDirectory(prefix="darkcurrent-") as folder,
         duckdb.connect(":memory:", config=settings) as connection,
     ):
+        connection.execute("SET enable_progress_bar = false")  # it would stand among the data on stdout
         for table, columns in TABLES.items():
             path = Path(folder) / f"{table}.parquet"
             path.write_bytes(files[table_file(table)])

@@ -16,7 +16,15 @@ from darkcurrent.batteries.chat import render_prompt
 from darkcurrent.batteries.columns import answer_in, name_in, name_or, value_in
 from darkcurrent.batteries.edges import null_stratum_of
 from darkcurrent.batteries.rows import read_rows
-from darkcurrent.batteries.sheets import ANSWERS, Pair, Rating, read_sheet, sheet_path, write_sheets
+from darkcurrent.batteries.sheets import (
+    ANSWERS,
+    Pair,
+    Rating,
+    look_alike,
+    read_sheet,
+    sheet_path,
+    write_sheets,
+)
 from darkcurrent.canonical import digest_text
 from darkcurrent.errors import BatteryError, MissingExtraError, UsageError
 from darkcurrent.protocol.outside import EquivalenceBattery, LabelsTable
@@ -232,7 +240,8 @@ def _receipt(rule: LabelsTable, labels: Labels) -> dict[str, Any]:
 
 def _before_outcomes(folder: Path) -> None:
     """Refuse labels where a judge may have been asked already: only the names of files are looked at."""
-    journals = sorted((folder / "journal").glob("*.sqlite")) if (folder / "journal").is_dir() else []
+    # Journals of shards lie one folder deeper, and are there before the whole one is.
+    journals = sorted((folder / "journal").rglob("*.sqlite"))
     if journals:
         raise UsageError(
             f"{journals[0]} exists: labels must be collected before any judge is asked about these items; start a new study "
@@ -260,6 +269,11 @@ def _pairs(table: EquivalenceBattery, folder: Path) -> list[Pair]:
             raise BatteryError(
                 f"{where}: the two answers are the same text, so there is nothing to label: remove the row; a text is shown "
                 "against itself by the arm `clone`."
+            )
+        if look_alike(first, second):
+            raise BatteryError(
+                f"{where}: the two answers differ in line ends or control characters alone, which no rater can see: remove the "
+                "row, or make them alike in that."
             )
         pairs[pair_id] = Pair(
             pair_id,

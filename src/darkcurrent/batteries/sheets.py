@@ -7,7 +7,9 @@ cannot be read as a label.
 
 Texts are hostile. A spreadsheet takes a cell for a formula where it begins with `=`, `+`, `-` or `@`; a program that
 takes another separator for granted may begin a cell after any line break, semicolon or tab. An apostrophe is put before
-such a sign in all these places. Control characters and marks that reorder a line are written as escapes.
+such a sign in all these places. A cell of a number and at most one word may be taken for a number or a date, shown as another one
+and saved as that (`3/4`, `007`, `1e5`), and so may `TRUE`: an apostrophe is put before it too, and keys begin with a letter that
+is in no number. Control characters and marks that reorder a line are written as escapes.
 """
 
 from __future__ import annotations
@@ -23,13 +25,18 @@ from pathlib import Path
 from darkcurrent.canonical import digest, digest_bytes, digest_text
 from darkcurrent.errors import BatteryError, UsageError
 
-__all__ = ["ANSWERS", "Pair", "Rating", "read_sheet", "sheet_path", "write_sheets"]
+__all__ = ["ANSWERS", "Pair", "Rating", "look_alike", "read_sheet", "sheet_path", "write_sheets"]
 
 ANSWERS = ("equivalent", "different", "unsure")
 """What a rater may write into the column `label`."""
 
 _HEADER = ("pair", "request", "answer_1", "answer_2", "label", "note")
 _FORMULA = re.compile(r"(^|[\n;\t])(\s*)(?=[=+\-@＝＋－＠])")
+_CONVERTED = re.compile(
+    r"(?=[^\n]*\d)(?:[^\nA-Za-z]{1,30}[A-Za-z]{0,9}|[A-Za-z]{3,9})[^\nA-Za-z]{0,30}|\s*(true|false)\s*",
+    re.IGNORECASE,
+)
+"""A cell that may be read as a number, date or truth value: one line with a digit and at most one word (`3 May`, `Mar-04`)."""
 _REORDER = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
 _INSTRUCTIONS = """\
@@ -49,7 +56,8 @@ Write one of these words into the column `label`:
 Fill in every row, and change nothing else: order and texts are part of the record. The column `note` is yours and is not
 read. Work alone: do not compare your labels with anybody's before all are done, and look at no judge's verdicts.
 
-An apostrophe before = + - @ was put there so that no spreadsheet takes the text for a formula. Save the sheet as CSV in
+An apostrophe before = + - @ or at the head of a short answer was put there so that no spreadsheet takes the text for a
+formula, a number or a date; it belongs to no answer. Save the sheet as CSV in
 UTF-8 under the name that it has.
 """
 
@@ -87,6 +95,11 @@ def sheet_path(folder: Path, rater: str) -> Path:
     return folder / "labels" / f"{rater}.csv"
 
 
+def look_alike(first: str, second: str) -> bool:
+    """Tell whether a sheet shows two texts as one: they differ in nothing that a rater could see."""
+    return _harmless(first) == _harmless(second)
+
+
 def write_sheets(
     pairs: Sequence[Pair], study: str, seed: int, raters: Sequence[str], question: str, folder: Path
 ) -> list[Path]:
@@ -113,7 +126,7 @@ def write_sheets(
             writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
             writer.writerow(_HEADER)
             for key, pair in _keyed(pairs, study, seed, rater, question):
-                writer.writerow([key[:16], *_cells(key, pair), "", ""])
+                writer.writerow([_shown_key(key), *_cells(key, pair), "", ""])
             with path.open(
                 "x", encoding="utf-8-sig", newline=""
             ) as handle:  # the mark tells spreadsheets the encoding
@@ -143,7 +156,7 @@ def read_sheet(path: Path, pairs: Sequence[Pair], study: str, seed: int, rater: 
         raise BatteryError(
             f"The sheet {path} cannot be read ({error.strerror}): put it back there."
         ) from error
-    expected = {key[:16]: (key, pair) for key, pair in _keyed(pairs, study, seed, rater, question)}
+    expected = {_shown_key(key): (key, pair) for key, pair in _keyed(pairs, study, seed, rater, question)}
     labels: dict[str, str] = {}
     for line, cells in _rows(path, text):
         key = cells[0].strip()
@@ -192,6 +205,11 @@ def _keyed(pairs: Sequence[Pair], study: str, seed: int, rater: str, question: s
     return sorted(keyed, key=lambda one: one[0])
 
 
+def _shown_key(key: str) -> str:
+    """Return a row's key as the sheet shows it: hexadecimal digits alone may read as a number, and come back as another."""
+    return f"p{key[:16]}"
+
+
 def _cells(key: str, pair: Pair) -> tuple[str, str, str]:
     """Return request and answers as the sheet shows them; the key's last digit says which answer comes first."""
     answers = (pair.first, pair.second) if int(key[-1], 16) % 2 else (pair.second, pair.first)
@@ -206,7 +224,8 @@ def _harmless(text: str) -> str:
         else character.encode("unicode_escape").decode("ascii")
         for character in _unbroken(text)
     )
-    return _FORMULA.sub(r"\1\2'", visible)
+    guarded = _FORMULA.sub(r"\1\2'", visible)
+    return f"'{guarded}" if guarded == visible and _CONVERTED.fullmatch(visible) else guarded
 
 
 def _unbroken(text: str) -> str:

@@ -40,7 +40,7 @@ def retry_after_seconds(value: str | None, now: datetime) -> float | None:
         return min(float(text), _LONGEST_ASKED)
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     # A date without a zone ("-0000") is UTC as well.
     return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())

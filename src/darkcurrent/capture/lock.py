@@ -6,7 +6,7 @@ import fcntl
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,7 +37,9 @@ def only_writer(study: Path, configuration: str) -> Iterator[None]:
             since = datetime.now(UTC).isoformat(timespec="seconds")
             holder.write_text(f"process {os.getpid()} on {platform.node()}, since {since}", encoding="utf-8")
         except Timeout as error:
-            who = f" ({holder.read_text(encoding='utf-8')})" if holder.exists() else ""
+            who = ""
+            with suppress(OSError):  # it may have ended just now
+                who = f" ({holder.read_text(encoding='utf-8')})"
             raise JournalLockedError(
                 f"configuration `{configuration}` is being captured by another process{who}: "
                 "wait until it ends, or stop it."

@@ -20,11 +20,10 @@ from darkcurrent.capture.limits import Budget
 from darkcurrent.capture.lock import journal_path, only_writer
 from darkcurrent.capture.reading import check_header, read_journal
 from darkcurrent.capture.rows import Row
-from darkcurrent.capture.service import changed_meanwhile, check_identity, said_of, same_service
+from darkcurrent.capture.service import changed_meanwhile, check_identity, identify, said_of, same_service
 from darkcurrent.capture.state import OPEN, CampaignState, Progress, campaign_state, reads_invalid
 from darkcurrent.errors import UsageError
 from darkcurrent.judges import Identity, Witness, check_artifacts, open_judge, served_names
-from darkcurrent.judges.base import RequestFailed
 from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 from darkcurrent.protocol.freeze import Frozen
 from darkcurrent.records import Event, Terminal
@@ -120,13 +119,7 @@ def capture_locked(
 
     async def capture() -> CampaignState:
         async with judge:
-            try:
-                who = await judge.identify()
-            except RequestFailed as error:
-                error.args = (
-                    f"configuration `{configuration.name}` cannot be reached ({error.detail}): nothing was sent.",
-                )
-                raise
+            who = await identify(configuration, judge)
             check_identity(configuration, who)
             journal = Journal.open(path, header)
             try:

@@ -10,7 +10,46 @@ from darkcurrent.judges.base import RequestFailed
 from darkcurrent.protocol.configurations import Configuration, HttpConfiguration
 from darkcurrent.records import Event
 
-__all__ = ["changed_meanwhile", "check_identity", "differing_facts", "said_of", "same_service"]
+__all__ = [
+    "changed_meanwhile",
+    "check_identity",
+    "differing_facts",
+    "identify",
+    "said_of",
+    "same_service",
+]
+
+
+async def identify(configuration: Configuration, judge: Judge) -> Identity:
+    """Ask who answers, before the first call.
+
+    Raises
+    ------
+    RequestFailed
+        Where the service does not say; with a sentence for a person.
+    """
+    try:
+        return await judge.identify()
+    except RequestFailed as error:
+        error.args = (
+            f"configuration `{configuration.name}` cannot be reached ({error.detail}): nothing was sent; "
+            f"{_remedy(configuration, error)}.",
+        )
+        raise
+
+
+def _remedy(configuration: Configuration, error: RequestFailed) -> str:
+    if error.http_status is None:
+        of_whom = "name the file of its authority as `ca_file`, "
+        return f"{of_whom if 'CERTIFICATE_VERIFY' in error.detail else ''}start the service, or correct `base_url`"
+    if error.http_status != 401:
+        return "try again when the service is ready"
+    key = configuration.api_key_env if isinstance(configuration, HttpConfiguration) else None
+    return (
+        f"correct the variable {key}"
+        if key
+        else "declare `api_key_env`, the name of the variable with its key"
+    )
 
 
 def check_identity(configuration: Configuration, identity: Identity) -> None:

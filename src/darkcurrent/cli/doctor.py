@@ -16,20 +16,23 @@ def command(folder: Folder, as_json: Json = False) -> None:
     """Ask every backend who answers; makes no judge call."""
     import asyncio
 
-    from darkcurrent.capture import check_identity
+    from darkcurrent.capture import check_identity, identify
     from darkcurrent.errors import DarkcurrentError
-    from darkcurrent.judges import check_artifacts, open_judge
+    from darkcurrent.judges import check_artifacts, local_artifacts, open_judge
     from darkcurrent.protocol import load_protocol
 
     study = study_of(folder)
     protocol = study.frozen.protocol if study.is_frozen else load_protocol(study.protocol_path)
 
     async def probe(configuration: Any) -> dict[str, Any]:
-        frozen = study.frozen.configurations[configuration.name]["artifacts"] if study.is_frozen else {}
-        artifacts = check_artifacts(configuration, frozen, folder)
+        if study.is_frozen:
+            frozen = study.frozen.configurations[configuration.name]["artifacts"]
+            artifacts = check_artifacts(configuration, frozen, folder)
+        else:
+            artifacts = local_artifacts(configuration, folder)
         async with open_judge(configuration, folder) as judge:
             judge.request_bytes("", "", "", "")  # what cannot be sent is an error here as it is at freezing
-            identity = await judge.identify()
+            identity = await identify(configuration, judge)
         check_identity(configuration, identity)
         digests = {f"{name}_sha256": sha256 for name, sha256 in artifacts.items()}
         return {"ok": True, "basis": identity.basis, **digests, **identity.facts}

@@ -154,10 +154,11 @@ class Distributed:
             found += source_files(self._configuration, self._study).values()
         elif isinstance(self._configuration, HttpConfiguration) and self._configuration.ca_file:
             found.append(self._study / self._configuration.ca_file)
+        # One beside the folder (`../ca.pem`) has to be on the nodes as it is here: nothing is written outside of theirs.
         return {
             path.relative_to(self._study).as_posix(): path.read_bytes()
             for path in found
-            if path.is_relative_to(self._study)
+            if path.is_relative_to(self._study) and ".." not in path.relative_to(self._study).parts
         }
 
     def hand_out(self, shard: Shard) -> None:

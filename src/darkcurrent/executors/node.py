@@ -130,8 +130,9 @@ def run_shard(
                 )
             capture_locked(folder, frozen, configuration, _now_and_then(report), shard=task.shard)
     except (DarkcurrentError, KeyboardInterrupt) as error:
-        # Without a journal nothing was sent. Another kind of error says nothing, and counts as begun.
-        began = admitted and journal_path(folder, task.configuration).exists()
+        # Admitted and without a journal, nothing was sent. One that was not admitted may be the second of two: whether
+        # another has begun, the desk alone knows. Another kind of error says nothing, and counts as begun.
+        began = not admitted or journal_path(folder, task.configuration).exists()
         return Outcome(began, _plain(error) if isinstance(error, DarkcurrentError) else None)
     return Outcome(True)
 

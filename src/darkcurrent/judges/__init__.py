@@ -81,7 +81,7 @@ def open_judge(
         return SimulatedBackend(configuration, folder)
     from darkcurrent.judges.function import FunctionJudge
 
-    return FunctionJudge(configuration, folder, function)
+    return FunctionJudge(configuration, folder, function, max_bytes)
 
 
 def request_writer(configuration: Configuration, folder: Path) -> Judge:
@@ -162,13 +162,33 @@ def _model_path(configuration: Configuration, folder: Path) -> Path | None:
 
 
 def local_artifacts(configuration: Configuration, folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each local file that a configuration's answers come from."""
+    """Return the SHA-256 of each local file that a configuration's answers come from.
+
+    Raises
+    ------
+    ProtocolError
+        Where one is not there or cannot be read.
+    """
+    paths = _local_paths(configuration, folder)
+    return {name: _digest_of(configuration, path) for name, path in paths.items()}
+
+
+def _digest_of(configuration: Configuration, path: Path) -> str:
+    try:
+        return artifact_digest(path)
+    except OSError as error:
+        raise ProtocolError(
+            f"configuration `{configuration.name}`: {path} cannot be read ({error.strerror}): grant access."
+        ) from error
+
+
+def _local_paths(configuration: Configuration, folder: Path) -> dict[str, Path]:
     if isinstance(configuration, FunctionConfiguration):
         from darkcurrent.judges.source import source_files
 
-        return {name: artifact_digest(path) for name, path in source_files(configuration, folder).items()}
+        return source_files(configuration, folder)
     path = _model_path(configuration, folder)
-    return {} if path is None else {"model": artifact_digest(path)}
+    return {} if path is None else {"model": path}
 
 
 def check_artifacts(configuration: Configuration, frozen: dict[str, str], folder: Path) -> dict[str, str]:
@@ -180,8 +200,9 @@ def check_artifacts(configuration: Configuration, frozen: dict[str, str], folder
         Where one has changed.
     """
     present = local_artifacts(configuration, folder)
-    for name, sha256 in frozen.items():
-        if present.get(name) != sha256:
+    # A file that has come is a change too: an import may mean it now.
+    for name in sorted(frozen.keys() | present.keys()):
+        if present.get(name) != frozen.get(name):
             raise ModelMismatchError(
                 f"configuration `{configuration.name}`: the {name} file has changed since the study was frozen: put the frozen "
                 "one back, or freeze a new study."

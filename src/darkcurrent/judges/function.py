@@ -18,12 +18,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from darkcurrent.canonical import text_bytes
 from darkcurrent.errors import ProtocolError
 from darkcurrent.judges.base import Basis, Identity, Reply, RequestFailed
+from darkcurrent.judges.keys import without_secrets
 from darkcurrent.judges.source import source_file
 from darkcurrent.protocol.configurations import CallableConfiguration, FunctionConfiguration
 
 __all__ = ["FunctionJudge"]
+
+_SHOWN = 1000
+"""So much of what an exception says is kept."""
 
 
 class FunctionJudge:
@@ -33,6 +38,8 @@ class FunctionJudge:
     ----------
     function : callable or None
         The judge itself, for a configuration that names no module to import it from.
+    max_bytes : int
+        A longer reply, in UTF-8, is cut off.
     """
 
     def __init__(
@@ -40,7 +47,9 @@ class FunctionJudge:
         configuration: FunctionConfiguration | CallableConfiguration,
         folder: Path,
         function: Callable[..., Any] | None = None,
+        max_bytes: int = 1_048_576,
     ) -> None:
+        self._max_bytes = max_bytes
         self._basis: Basis = "verified digest"
         if isinstance(configuration, FunctionConfiguration):
             self._name = configuration.callable
@@ -80,7 +89,10 @@ class FunctionJudge:
         except TimeoutError as error:
             raise RequestFailed("timeout", f"{self._name} did not return within {timeout:.3g} s") from error
         if kind == "raised":
-            raise RequestFailed("function-raised", f"{self._name} raised {value}")
+            raise RequestFailed("function-raised", f"{self._name} raised {without_secrets(value)[:_SHOWN]}")
+        data = text_bytes(value)
+        if len(data) > self._max_bytes:
+            return Reply(None, None, self._name, data[: self._max_bytes], oversize=True)
         return Reply(text=value, finish="stop", served_model=self._name, body=b"")
 
 
@@ -135,7 +147,10 @@ def _as_text(value: Any) -> str:
 
 
 def _as_sentence(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    try:
+        return f"{type(error).__name__}: {error}"
+    except BaseException:  # noqa: BLE001 - the error's own code, too
+        return type(error).__name__
 
 
 def _load(configuration: FunctionConfiguration, folder: Path) -> Callable[..., Any]:
@@ -154,8 +169,11 @@ def _load(configuration: FunctionConfiguration, folder: Path) -> Callable[..., A
             module = importlib.import_module(module_name)
         function = getattr(module, name)
     except (Exception, SystemExit) as error:
+        # The folder is not searched: two studies in one process may each have a module of the same name.
+        hint = f"; install it, or set PYTHONPATH={folder}" if isinstance(error, ModuleNotFoundError) else ""
         raise ProtocolError(
-            f"configuration `{configuration.name}`: `{configuration.callable}` cannot be loaded: {type(error).__name__}: {error}."
+            f"configuration `{configuration.name}`: `{configuration.callable}` cannot be loaded: {type(error).__name__}: "
+            f"{error}{hint}."
         ) from error
     if not callable(function):
         raise ProtocolError(

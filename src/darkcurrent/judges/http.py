@@ -128,7 +128,11 @@ class HttpJudge(ABC, Generic[C]):
         """
         if self._artifact is None or not isinstance(stated, str):
             return "service's declaration"
-        if Path(stated).resolve() != self._artifact.resolve():
+        try:
+            same = Path(stated).resolve() == self._artifact.resolve()
+        except (OSError, ValueError, RuntimeError):  # it states what no path can be
+            same = False
+        if not same:
             raise ModelMismatchError(
                 f"configuration `{self._configuration.name}`: the server has its model from {stated}, and the protocol "
                 f"declares {self._artifact}: correct `model_path`."

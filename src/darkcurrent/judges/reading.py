@@ -16,7 +16,14 @@ REFUSED = {400, 413, 422}
 
 _SHOWN = 300
 
-_NO_ENVELOPE = (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError)
+_OFTEN = {
+    401: " (is the key that `api_key_env` names the right one?)",
+    403: " (may the key that `api_key_env` names do this?)",
+    404: " (are `base_url` and `model` right?)",
+}
+"""What to look at, by status."""
+
+_NO_ENVELOPE = (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 def read_reply(reply: HttpReply, read: Callable[[Any], Reply]) -> Reply:
@@ -32,7 +39,7 @@ def read_reply(reply: HttpReply, read: Callable[[Any], Reply]) -> Reply:
     if reply.status != 200:
         raise RequestFailed(
             f"http-{reply.status}",
-            f"HTTP {reply.status}: {_said(reply)}",
+            f"HTTP {reply.status}{_OFTEN.get(reply.status, '')}: {_said(reply)}",
             reply.status,
             reply.body,
             reply.headers.get("retry-after"),
@@ -56,10 +63,12 @@ def parsed(reply: HttpReply) -> dict[str, Any]:
     Raises
     ------
     RequestFailed
-        Where the service does not accept the key.
+        Where the service does not accept the key, or cannot tell now: then nothing it told before has changed.
     """
     if reply.status == 401:
         raise RequestFailed("http-401", "the service does not accept the key", 401)
+    if reply.status == 429 or (reply.status >= 500 and reply.status != 501):
+        raise RequestFailed(f"http-{reply.status}", f"HTTP {reply.status}: {_said(reply)}", reply.status)
     try:
         found = _envelope(reply.body) if reply.status == 200 else {}
     except (ValueError, RecursionError):

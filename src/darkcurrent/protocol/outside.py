@@ -24,7 +24,7 @@ __all__ = [
     "StudyBattery",
 ]
 
-_Rater = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
+_Rater = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
 """A rater's name is the name of a file too."""
 
 

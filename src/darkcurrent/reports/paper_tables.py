@@ -87,8 +87,8 @@ def _gates(analysis: Analysis) -> Table:
                 cell.joint,
             )
         )
-    columns = (*_CELL, "clone FP [upper]", "Holm p", "signal [lower]", "gate", "result")
-    note = "Upper: exact one-sided 95 %; lower: one-sided 95 % of resampling the items within their strata; gate: utility."
+    columns = (*_CELL, "clone FP [upper]", "Holm p", "signal [lower]", "utility gate", "joint result")
+    note = "Upper: exact one-sided 95 %; lower: one-sided 95 % of resampling the items within their strata."
     return Table("paper-3", "Both gates (layout of table 3)", note, columns, tuple(rows))
 
 

@@ -31,7 +31,9 @@ class Table:
 
 _WORDS = (
     "result",
+    "joint result",
     "gate",
+    "utility gate",
     "identity",
     "state",
     "what proves it",
