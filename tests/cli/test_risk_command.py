@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
@@ -103,3 +104,9 @@ def test_a_folder_without_a_study_and_a_missing_file(small, program, tmp_path):
     assert program("risk", tmp_path / "nowhere").error(2)
     assert "cannot be read" in program("risk", small.folder, "--loss", tmp_path / "no.toml").error(2)
     assert program("risk", small.folder, "--grid", "mine").code == 2
+
+
+def test_losses_from_stdin(two, program, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LOSSES.encode())))
+    value = program("risk", two.folder, "--loss", "-", "--json").json()
+    assert value["losses"]["lambda_t"] == 0.25

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from darkcurrent.reports import markdown, markdown_report
 from darkcurrent.reports.markdown import LONGEST
 from darkcurrent.reports.marks import FOLD, marked, marked_table
+from darkcurrent.reports.risk_tables import break_even_words
 from darkcurrent.reports.table import Table
 from support.pages import KINDS, page_study
 
@@ -46,6 +47,9 @@ def test_the_risk_is_in_it(analysis):
     text = markdown_report(analysis)
     assert "## What does using it cost?" in text
     assert "## Risk over the paper's grid" in text
+    said = break_even_words(analysis.risk, leading=3)
+    assert len(said) > 3
+    assert all(f"\n- {marked(sentence, 3000)}\n" in text for sentence in said)
     assert "left out here" not in text
 
 

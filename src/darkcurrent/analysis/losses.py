@@ -17,9 +17,16 @@ __all__ = ["load_losses"]
 _FIELDS = {field.name: field.default is MISSING for field in fields(Losses)}
 """Key to whether it must be given."""
 
+_STDIN = Path("-")
+
 
 def load_losses(path: Path) -> Losses:
     """Read declared losses. Nothing is assumed: a loss that is left out is an error, but for those of equivalents.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file; `-` is stdin.
 
     Raises
     ------
@@ -27,7 +34,8 @@ def load_losses(path: Path) -> Losses:
         Where the file cannot be read, is not TOML, or a key is unknown, missing, or has a value that cannot be used.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        content = sys.stdin.buffer.read() if path == _STDIN else path.read_bytes()
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8.") from error
     except OSError as error:

@@ -24,7 +24,7 @@ def command(
         typer.Option(
             "--loss",
             metavar="FILE",
-            help="What mistakes cost you: a TOML file with pi_c, lambda_c and the others.",
+            help="What mistakes cost you: a TOML file with pi_c, lambda_c and the others; - is stdin.",
         ),
     ] = None,
     grid: Annotated[

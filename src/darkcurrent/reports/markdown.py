@@ -5,6 +5,7 @@ from __future__ import annotations
 from darkcurrent.reports.marks import SENTENCE, marked, marked_table
 from darkcurrent.reports.paper_tables import paper_tables
 from darkcurrent.reports.provenance import Provenance
+from darkcurrent.reports.risk_tables import break_even_words
 from darkcurrent.reports.table import Table
 from darkcurrent.reports.tables import all_tables
 from darkcurrent.reports.words import cell_sentences, commitment_words, limits
@@ -46,6 +47,9 @@ def _report(
         lines.append(f"- {len(sentences) - answers} more cells are left out here; report.html has all.")
     for table in others:
         lines += ["", *marked_table(table, most)]
+        if table.key == "risk":
+            words = break_even_words(analysis.risk, leading=3)
+            lines += ["", *(f"- {marked(sentence, SENTENCE)}" for sentence in words[:most])]
     lines += ["", "## What this report does not show", ""]
     lines += [f"- {marked(limit, SENTENCE)}" for limit in limits(analysis)]
     software = ", ".join(f"{name} {number}" for name, number in analysis.software.items())
