@@ -143,6 +143,22 @@ def test_the_grid_s_winners_are_counted_once():
     assert [(grid.best, grid.shared) for grid in grids] == [(0, 48), (48, 24), (0, 48)]
 
 
+def test_of_many_cells_the_leading_ones_are_held_against_each_other():
+    cells = [
+        CellRisk(
+            configuration=f"j{n}",
+            criterion="c",
+            counts={},
+            rates=RateTable(**asdict(Rates(0, 0, (40 - n) / 40, 0, 0))),
+        )
+        for n in range(40)
+    ]
+    found = priced(cells, FIRST_LOSSES)
+    assert len(found.pairs) == 16 * 15 // 2
+    assert {pair.first[0] for pair in found.pairs} == {f"j{n}" for n in range(24, 39)}
+    assert len(found.cells) == 40
+
+
 def test_a_cell_without_certified_equivalents_has_no_risk_where_they_occur():
     cells = evaluate_risk(
         ledger([("j", "s1", "clone", "tie"), ("j", "s1", "signal", "B")]), [("j", "c")], set(), declared()

@@ -58,6 +58,9 @@ _LACKING = {
     "signal": "no pair with a target was asked",
 }
 
+_LEADING = 16
+"""Cells of least risk that are held against each other: the pairs of all cells of a large study would be endless."""
+
 _UNCERTIFIED = "`pi_e` is above 0, and this cell has no certified equivalents"
 
 
@@ -150,13 +153,16 @@ def priced(cells: Sequence[CellRisk], losses: Losses) -> RiskResult:
     able = {
         key: own for key, own in rates.items() if losses.pi_e == 0 or own.equivalent_preference is not None
     }
+    risks = {key: risk(own, losses) for key, own in able.items()}
+    first = set(sorted(risks, key=lambda key: risks[key])[:_LEADING])
+    leading = [key for key in risks if key in first]
     grids = dict(zip(rates, _summaries_of_grid(list(rates.values())), strict=True))
     return RiskResult(
         losses=LossTable(**asdict(losses)),
         cells=[
             cell.model_copy(
                 update={
-                    "risk": risk(able[key], losses) if key in able else None,
+                    "risk": risks.get(key),
                     "grid": grids.get(key),
                     "reason": None if key in able else cell.reason if key not in rates else _UNCERTIFIED,
                 }
@@ -166,7 +172,7 @@ def priced(cells: Sequence[CellRisk], losses: Losses) -> RiskResult:
         ],
         pairs=[
             PairBreakEvens(first=one, second=other, break_evens=_break_evens(able[one], able[other], losses))
-            for one, other in combinations(able, 2)
+            for one, other in combinations(leading, 2)
         ],
     )
 

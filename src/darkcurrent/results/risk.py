@@ -144,7 +144,7 @@ class RiskResult(Record):
     cells : list of CellRisk
         All, in their order.
     pairs : list of PairBreakEvens
-        Every two cells that have a risk.
+        Every two cells that have a risk; of more than 16, those of the 16 least risks.
     """
 
     losses: LossTable = LossTable(**asdict(FIRST_LOSSES))
