@@ -80,6 +80,7 @@ def test_a_replication_says_how_many_verdicts_came_again(studies, program):
         "10",
     ] in rows
     assert "different digests" in done.out
+    assert "Of 480 shared calls with a valid verdict in both, 460 say the same in study 2.\n" in done.out
 
 
 def test_the_json_has_every_change(studies, program):
@@ -155,6 +156,18 @@ def test_recorded_verdicts_are_compared_by_name_and_with_a_captured_study_by_wha
 )
 def test_bad_input_is_one_sentence(studies, program, options, words):
     assert words in program("compare", studies[0], *options).error(2)
+
+
+def test_what_is_held_is_counted_and_not_summed(small, program):
+    small.protocol("[schedule]", TWO.replace("judge:lazy", "judge:rude"))
+    program("freeze", small.folder)
+    program("run", small.folder)
+    done = program("compare", small.folder, small.folder)
+    assert (
+        "Of 240 shared calls with a valid verdict in both, 240 say the same in study 2. Cells on HOLD are not"
+        in done.out
+    )
+    assert "study 2 is HOLD here: its verdicts are counted, and nothing is concluded of them." in done.out
 
 
 def test_a_folder_without_a_study(tmp_path, program):

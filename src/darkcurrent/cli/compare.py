@@ -49,11 +49,13 @@ def command(
         ]
         print_json(value)
         return
-    from darkcurrent.reports.compare_tables import compare_tables, compare_words
+    from darkcurrent.reports.compare_tables import compare_tables, compare_words, total_words
     from darkcurrent.reports.terminal import print_table
 
     for table in compare_tables(analyses, comparison):
         print_table(table, console())
+    for line in total_words(comparison):
+        typer.echo(f"\n{line}")
     if words := compare_words(comparison):
         typer.echo("\nWhat this rests on, and what is not compared")
         for line in words:

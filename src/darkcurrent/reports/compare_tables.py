@@ -12,7 +12,7 @@ from darkcurrent.reports.table import Table
 from darkcurrent.reports.tables import verdict_table
 from darkcurrent.results import Analysis, CellComparison, CellName, Comparison
 
-__all__ = ["compare_tables", "compare_words"]
+__all__ = ["compare_tables", "compare_words", "total_words"]
 
 
 def compare_tables(analyses: Sequence[Analysis], comparison: Comparison, most: int = 40) -> list[Table]:
@@ -151,6 +151,27 @@ def _changes(comparison: Comparison, most: int) -> Table:
     note += f" {left} more are not shown; --json has all." if left > 0 else ""
     columns = ("cell", "against", "item", "calls of", "order", "before", "after")
     return Table("changes", "What changed", note, columns, tuple(every[:most]), left=7)
+
+
+def total_words(comparison: Comparison) -> list[str]:
+    """Say of each further study how many verdicts came again, over the cells that are not HOLD in either."""
+    said = []
+    for number in dict.fromkeys(cell.other.number for cell in comparison.cells):
+        cells = [
+            cell
+            for cell in comparison.cells
+            if cell.other.number == number and "HOLD" not in (cell.base.state, cell.other.state)
+        ]
+        valid = sum(cell.valid for cell in cells)
+        if valid:
+            same = sum(cell.reproduced_valid for cell in cells)
+            where = f"study {number}" if number > 1 else "the other cells"
+            every = [cell for cell in comparison.cells if cell.other.number == number]
+            held = " Cells on HOLD are not among them." if len(cells) < len(every) else ""
+            said.append(
+                f"Of {valid} shared calls with a valid verdict in both, {same} say the same in {where}.{held}"
+            )
+    return said
 
 
 def compare_words(comparison: Comparison) -> list[str]:
