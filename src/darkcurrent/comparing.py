@@ -11,7 +11,7 @@ from darkcurrent.errors import UsageError
 from darkcurrent.results import Analysis, CellComparison, CellName, CellResult, Comparison, StudyName
 from darkcurrent.study import Study
 
-__all__ = ["compare_studies"]
+__all__ = ["compare_studies", "shown_calls"]
 
 
 def compare_studies(
@@ -58,7 +58,7 @@ def compare_studies(
         raise UsageError(
             "One study alone needs `--configurations a=b` or `--criteria a=b`: give another folder, or say what to compare."
         )
-    ledgers = [study.shown() for study in studies]
+    ledgers = [shown_calls(study) for study in studies]
     analyses = [study.analyze() for study in studies]
     others = range(1, len(studies)) if len(studies) > 1 else range(1)
     for mapping, field in ((mapped, "configuration"), (renamed, "criterion")):
@@ -90,6 +90,30 @@ def compare_studies(
         for number, each in enumerate(analyses, start=1)
     ]
     return analyses, Comparison(studies=names, cells=cells, unmatched=unmatched)
+
+
+def shown_calls(study: Study) -> pl.DataFrame:
+    """Return a study's ledger with the digests of what each call showed: columns `rubric`, `prompt`, `text_a` to `text_c`.
+
+    They are null where they are not on record; in imported data `prompt` is the whole request.
+    """
+    ledger = study.ledger()
+    if study.is_imported:
+        forward = pl.col("order") != "BA"
+        first, second = pl.col("text_first"), pl.col("text_second")
+        return ledger.with_columns(
+            text_a=pl.when(forward).then(first).otherwise(second),
+            text_b=pl.when(forward).then(second).otherwise(first),
+            **dict.fromkeys(("rubric", "text_c"), pl.lit(None, dtype=pl.String)),
+        )
+    calls = [
+        call
+        for configuration in study.frozen.protocol.configuration
+        for call in study.frozen.schedule(configuration.name)
+    ]
+    digests = {name: [getattr(call, name) for call in calls] for name in ("call_id", *SHOWN)}
+    columns = pl.DataFrame(digests, schema=dict.fromkeys(digests, pl.String))
+    return ledger.join(columns, on="call_id", how="left", maintain_order="left")
 
 
 def _check(mapping: Mapping[str, str], field: str, first: Analysis, others: Sequence[Analysis]) -> None:

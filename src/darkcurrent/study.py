@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from darkcurrent.analysis import SHOWN, Declared, analyze
+from darkcurrent.analysis import Declared, analyze
 from darkcurrent.batteries import load_battery
 from darkcurrent.canonical import canonical_json, digest_text
 from darkcurrent.capture import (
@@ -45,6 +44,7 @@ from darkcurrent.reports import (
 from darkcurrent.results import Analysis
 from darkcurrent.schedules import StoredAssignment, calls_of, divide, plan, refuse_unfit
 from darkcurrent.verdicts import contract_of
+from darkcurrent.writing import write_file, write_files
 
 __all__ = ["Draft", "Study"]
 
@@ -291,29 +291,6 @@ class Study:
                 ),
             )
 
-    def shown(self) -> pl.DataFrame:
-        """Return the ledger with the digests of what each call showed: columns `rubric`, `prompt`, `text_a` to `text_c`.
-
-        They are null where they are not on record; in imported data `prompt` is the whole request.
-        """
-        ledger = self.ledger()
-        if self.is_imported:
-            forward = pl.col("order") != "BA"
-            first, second = pl.col("text_first"), pl.col("text_second")
-            return ledger.with_columns(
-                text_a=pl.when(forward).then(first).otherwise(second),
-                text_b=pl.when(forward).then(second).otherwise(first),
-                **dict.fromkeys(("rubric", "text_c"), pl.lit(None, dtype=pl.String)),
-            )
-        calls = [
-            call
-            for configuration in self.frozen.protocol.configuration
-            for call in self.frozen.schedule(configuration.name)
-        ]
-        digests = {name: [getattr(call, name) for call in calls] for name in ("call_id", *SHOWN)}
-        columns = pl.DataFrame(digests, schema=dict.fromkeys(digests, pl.String))
-        return ledger.join(columns, on="call_id", how="left", maintain_order="left")
-
     def declared(self) -> Declared:
         """Return what an analysis has to know besides the ledger."""
         return self.imported.declared() if self.is_imported else Declared.of(self.frozen)
@@ -367,7 +344,7 @@ class Study:
         UsageError
             Where nothing can be written there.
         """
-        return _write_all(folder, ((name, text.encode()) for name, text in csv_tables(analysis).items()))
+        return write_files(folder, ((name, text.encode()) for name, text in csv_tables(analysis).items()))
 
     def write_figures(self, analysis: Analysis, folder: Path) -> list[Path]:
         """Write every chart into a folder, as SVG and as PNG, and return their paths.
@@ -377,7 +354,7 @@ class Study:
         UsageError
             Where nothing can be written there.
         """
-        return _write_all(folder, drawn_figures(analysis))
+        return write_files(folder, drawn_figures(analysis))
 
 
 def _flagged(battery: Battery, protocol: Protocol) -> Battery:
@@ -391,38 +368,3 @@ def _flagged(battery: Battery, protocol: Protocol) -> Battery:
 
     items = tuple(item.model_copy(update={"flags": flags(item)}) for item in battery.items)
     return battery.model_copy(update={"items": items})
-
-
-def _write_all(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be a folder to write to ({error.strerror}): name another one."
-        ) from error
-    written = []
-    for name, data in files:
-        write_file(folder / name, data)
-        written.append(folder / name)
-    return written
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Put a file in its place in one step, so that nobody reads half of it.
-
-    Raises
-    ------
-    UsageError
-        Where it cannot be written.
-    """
-    temporary = path.parent / f".{path.name}.{os.getpid()}"
-    try:
-        try:
-            temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written ({error.strerror}): choose a folder with room that you may write to."
-        ) from error

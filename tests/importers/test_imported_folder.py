@@ -13,6 +13,7 @@ import pytest
 
 from darkcurrent.canonical import digest, digest_bytes, digest_text
 from darkcurrent.cli.main import main
+from darkcurrent.comparing import shown_calls
 from darkcurrent.errors import BatteryError, IntegrityError, UsageError
 from darkcurrent.importers import FORMATS, import_verdicts, load_imported
 from darkcurrent.study import Study
@@ -272,7 +273,7 @@ def test_the_texts_of_each_call_stand_in_the_slots_in_which_they_were_shown(tmp_
     path = tmp_path / "Natural" / "GPT" / "Vanilla" / "result.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps([row]), encoding="utf-8")
-    shown = Imported(tmp_path / "s", "llmbar", path).study.shown()
+    shown = shown_calls(Imported(tmp_path / "s", "llmbar", path).study)
     good, bad = digest_text("good"), digest_text("bad")
     assert shown.select("order", "text_a", "text_b").sort("order").rows() == [
         ("AB", good, bad),

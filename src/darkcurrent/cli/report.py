@@ -77,7 +77,7 @@ def command(
             if to_stdout:
                 typer.echo(text, nl=False)
             else:
-                from darkcurrent.study import write_file
+                from darkcurrent.writing import write_file
 
                 write_file(target, text)
                 written[kind] = str(target)
