@@ -400,6 +400,14 @@ CORRUPTIONS: dict[str, tuple[Callable[[Files], Files], str]] = {
         lambda f: edited(f, ANALYSIS, set_at("cells", 0, "signal", "lower", value=0.9999)),
         r"data/analysis\.json: cells\[0\]\.signal\.bounds",
     ),
+    "draws without end": (
+        lambda f: edited(
+            refrozen(f, set_at("analysis", "draws", value=10**12)),
+            ANALYSIS,
+            set_at("method", "draws", value=10**12),
+        ),
+        r"has one of another kind",
+    ),
     "other draws": (
         lambda f: edited(f, ANALYSIS, set_at("method", "draws", value=1000)),
         r"data/analysis\.json: method\.draws",
