@@ -14,7 +14,7 @@ from darkcurrent.archive import columns
 from darkcurrent.archive.columns import TABLES
 from darkcurrent.archive.pack import Declaration, pack_files
 from darkcurrent.archive.replay import replay
-from darkcurrent.archive.verify import verify
+from darkcurrent.archive.verify import verify, verify_files
 from darkcurrent.capture import close_campaign
 from darkcurrent.errors import UsageError
 from darkcurrent.protocol import public
@@ -39,7 +39,7 @@ backend = "openai-chat"
 model = "planted-1"
 base_url = "{url}"
 api_key_env = "CANARY_KEY_NAME"
-decoder = {{ temperature = 0, extra = {{ metadata = {{ note = "CANARY of the decoder" }} }} }}
+decoder = {{ temperature = 0, extra = {{ of = {{ note = "CANARY of it", key = "sk-CANARY", host = "canary.internal/v1" }} }} }}
 contract = "regex"
 contract_options = {{ pattern = '\\[CANARY (A|B|tie)\\]' }}
 [[configuration]]
@@ -176,17 +176,34 @@ def test_texts_leave_only_by_source_and_with_a_licence(marked, tmp_path, source,
     assert found.checks["texts with their digest"] > 0
 
 
+def test_a_text_that_is_both_prompt_and_rubric_belongs_to_both_sources(tmp_path):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "CANARY-rubric.txt").write_text("Choose the better one.", encoding="ascii")
+    row = {"id": "i", "prompt": "Choose the better one.", "chosen": "a", "rejected": "b"}
+    (folder / "CANARY-pairs.jsonl").write_text(json.dumps(row), encoding="ascii")
+    text = PROTOCOL.partition("[[configuration]]")[0]
+    text += '[[configuration]]\nname = "one"\nbackend = "simulated"\n[schedule]\nseed = 1\n'
+    (folder / "protocol.toml").write_text(text, encoding="ascii")
+    study = Study(folder)
+    study.freeze()
+    for source, texts in (("items", 3), ("rubrics", 1)):
+        files = pack_files(study, Declaration(texts={source: "CC0"}))
+        assert verify_files(files).checks["texts with their digest"] == texts
+
+
 def test_a_source_that_does_not_exist_is_said(marked, tmp_path, program):
     study, _ = marked
     done = program("archive", study.folder, "-o", tmp_path / "bag", "--with-texts", "journals=CC0")
     assert (done.returncode, "There are no texts called `journals`" in done.stderr) == (2, True)
 
 
-def test_an_item_named_by_its_own_text_does_not_leave(tmp_path):
+@pytest.mark.parametrize("name", ["{}", "question 7: {}", "{} (seven)"])
+def test_an_item_named_by_its_own_text_does_not_leave(tmp_path, name):
     folder = tmp_path / "study"
     folder.mkdir()
     prompt = "Which of the two answers is the shorter one?"
-    row = {"id": prompt[:30], "prompt": prompt, "chosen": "a", "rejected": "b"}
+    row = {"id": name.format(prompt[:30]), "prompt": prompt, "chosen": "a", "rejected": "b"}
     (folder / "pairs.jsonl").write_text(json.dumps(row), encoding="utf-8")
     text = (
         PROTOCOL.partition("[[configuration]]")[0]

@@ -252,6 +252,16 @@ def test_a_tar_whose_headers_are_the_bomb_is_refused(tmp_path):
         read_files(path)
 
 
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE])
+def test_headers_of_headers_without_end_are_refused(tmp_path, kind):
+    header = tarfile.TarInfo("x")
+    header.type = kind
+    path = tmp_path / "bag"
+    path.write_bytes(zstandard.ZstdCompressor().compress(header.tobuf(tarfile.GNU_FORMAT) * 1500))
+    with pytest.raises(IntegrityError, match=r"The tar\.zst is damaged"):
+        read_files(path)
+
+
 def test_a_window_that_takes_too_much_memory_is_refused(tmp_path):
     parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=28)
     data = zstandard.ZstdCompressor(compression_params=parameters).compressobj()

@@ -17,7 +17,7 @@ from darkcurrent.archive.layout import ANALYSIS, ARCHIVE, MANIFEST, PUBLIC, tags
 from darkcurrent.archive.verify import verify_files
 from darkcurrent.canonical import canonical_json, digest, digest_bytes
 from darkcurrent.errors import IntegrityError
-from support.archives import edited, files_of, sealed
+from support.archives import edited, files_of, retagged, sealed
 from support.flips import flips_noticed
 
 Files = Mapping[str, bytes]
@@ -134,6 +134,12 @@ def refrozen(files: Files, change: Callable[[Any], None]) -> Files:
     return files
 
 
+def retold(files: Files, info: bytes) -> Files:
+    """Change bag-info.txt, and the tags' manifest with it."""
+    payload = {name: data for name, data in files.items() if name.startswith("data/")}
+    return {**payload, **tags_of(payload, info)}
+
+
 def truncated(files: Files, name: str, by: int) -> Files:
     return {**files, name: files[name][:-by]}
 
@@ -183,7 +189,7 @@ CORRUPTIONS: dict[str, tuple[Callable[[Files], Files], str]] = {
     ),
     # all checksums fit
     "a truncated table, sealed": (
-        lambda f: seal_only(truncated(f, P.format("schedule"), 9)),
+        lambda f: retagged(truncated(f, P.format("schedule"), 9)),
         r"data/tables/schedule\.parquet cannot be read as Parquet",
     ),
     "a flipped verdict": (
@@ -400,6 +406,38 @@ CORRUPTIONS: dict[str, tuple[Callable[[Files], Files], str]] = {
         lambda f: edited(f, ANALYSIS, set_at("cells", 0, "signal", "lower", value=0.9999)),
         r"data/analysis\.json: cells\[0\]\.signal\.bounds",
     ),
+    "another study in bag-info.txt": (
+        lambda f: retold(f, f["bag-info.txt"].replace(b"External-Identifier: ", b"External-Identifier: 0")),
+        r"bag-info\.txt is not that",
+    ),
+    "another size in bag-info.txt": (
+        lambda f: retold(f, f["bag-info.txt"].replace(b"Payload-Oxum: ", b"Payload-Oxum: 1")),
+        r"bag-info\.txt is not that",
+    ),
+    "a line more in bag-info.txt": (
+        lambda f: retold(f, f["bag-info.txt"] + b"Contact-Name: somebody\n"),
+        r"bag-info\.txt is not that",
+    ),
+    "another name of the study": (
+        lambda f: edited(f, ARCHIVE, set_at("study", value="other")),
+        r"archive\.json: the study is not called",
+    ),
+    "a key more in archive.json": (
+        lambda f: edited(f, ARCHIVE, set_at("note", value="a text")),
+        r"archive\.json: its keys are not",
+    ),
+    "a key more in what was declared": (
+        lambda f: edited(f, ARCHIVE, set_at("declared", "note", value="a text")),
+        r"archive\.json: the keys of `declared` are not",
+    ),
+    "draws without end": (
+        lambda f: edited(
+            refrozen(f, set_at("analysis", "draws", value=10**12)),
+            ANALYSIS,
+            set_at("method", "draws", value=10**12),
+        ),
+        r"has one of another kind",
+    ),
     "other draws": (
         lambda f: edited(f, ANALYSIS, set_at("method", "draws", value=1000)),
         r"data/analysis\.json: method\.draws",
@@ -429,7 +467,7 @@ CORRUPTIONS: dict[str, tuple[Callable[[Files], Files], str]] = {
         r"data/analysis\.json: the study digest is not that of",
     ),
     "an edited analysis, digest left": (
-        lambda f: seal_only(
+        lambda f: retagged(
             {**f, ANALYSIS: canonical_json({**json.loads(f[ANALYSIS]), "risk": {"grid": []}})}
         ),
         r"data/analysis\.json does not have the digest `result_sha256`",
@@ -455,7 +493,7 @@ CORRUPTIONS: dict[str, tuple[Callable[[Files], Files], str]] = {
         r"data/schemas/items\.json is not the schema of",
     ),
     "another count of rows": (
-        lambda f: seal_only(
+        lambda f: retagged(
             {**f, ARCHIVE: canonical_json({**json.loads(f[ARCHIVE]), "rows": dict.fromkeys(json.loads(f[ARCHIVE])["rows"], 1)})}
         ),
         r"data/tables/\w+\.parquet has \d+ rows, and archive\.json says 1",
@@ -473,12 +511,6 @@ CORRUPTIONS: dict[str, tuple[Callable[[Files], Files], str]] = {
         r"row 1: the configurations are not those, or not in the order",
     ),
 }  # fmt: skip
-
-
-def seal_only(files: Files) -> Files:
-    """Make the two manifests fit, and nothing else."""
-    payload = {name: data for name, data in files.items() if name.startswith("data/")}
-    return {**payload, **tags_of(payload, files["bag-info.txt"])}
 
 
 def test_there_are_enough_kinds():

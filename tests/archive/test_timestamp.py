@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from darkcurrent.archive.pack import Declaration, pack
+from darkcurrent.archive.pack import Declaration, pack, pack_files
 from darkcurrent.archive.verify import verify, verify_files
 from darkcurrent.errors import IntegrityError, TransportError, UsageError
 from darkcurrent.protocol.timestamp import check_token, commitment_of
@@ -150,6 +150,21 @@ def test_a_study_is_stamped_and_says_by_whom_and_when(tmp_path, clock, program):
         verify(tmp_path / "bag.zip", authorities=other)
 
 
+def test_a_private_key_beside_the_certificates_stays_where_it_is(tmp_path, clock):
+    url, root, _ = clock
+    both = tmp_path / "both.pem"
+    both.write_bytes(b"# /home/CANARY\n" + root.with_name("root.key").read_bytes() + root.read_bytes())
+    study = _written(tmp_path / "study")
+    study.freeze()
+    study.stamp(url, both)
+    kept = study.folder / "timestamp" / "authorities.pem"
+    assert kept.read_bytes() == root.read_bytes()
+    kept.write_bytes(both.read_bytes())  # as an earlier version kept it
+    files = pack_files(study, Declaration())
+    assert files["data/frozen/timestamp/authorities.pem"] == root.read_bytes()
+    assert not any(b"PRIVATE KEY" in data for data in files.values())
+
+
 def test_without_an_authority_the_report_says_so(tmp_path):
     study = _written(tmp_path / "study")
     study.freeze()
@@ -225,7 +240,6 @@ def test_half_a_token_and_a_wish_to_trust_without_one_are_refused(tmp_path, cloc
     study = _written(tmp_path / "study")
     study.freeze()
     study.stamp(url, root)
-    from darkcurrent.archive.pack import pack_files
     from support.archives import sealed
 
     files = pack_files(study, Declaration())
@@ -240,7 +254,6 @@ def test_half_a_token_and_a_wish_to_trust_without_one_are_refused(tmp_path, cloc
 
 
 def test_without_the_extra_a_token_is_said_to_be_unchecked(tmp_path, clock, monkeypatch):
-    from darkcurrent.archive.pack import pack_files
     from darkcurrent.errors import MissingExtraError
     from darkcurrent.protocol import timestamp
 

@@ -17,7 +17,7 @@ from darkcurrent.archive.pack import Declaration, pack_files
 from darkcurrent.canonical import canonical_json, digest_bytes
 from darkcurrent.study import Study
 
-__all__ = ["PROTOCOL", "captured", "edited", "files_of", "sealed"]
+__all__ = ["PROTOCOL", "captured", "edited", "files_of", "retagged", "sealed"]
 
 PROTOCOL = """format = 1
 [study]
@@ -83,8 +83,16 @@ def sealed(files: dict[str, bytes]) -> dict[str, bytes]:
     for table in facts["rows"]:
         facts["rows"][table] = pl.read_parquet(io.BytesIO(files[f"data/tables/{table}.parquet"])).height
     files = {**files, ARCHIVE: canonical_json(facts)}
+    return retagged(files)
+
+
+def retagged(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return an archive whose tags were made to fit its payload, which may be broken."""
     payload = {name: data for name, data in files.items() if name.startswith("data/")}
-    return {**payload, **tags_of(payload, files["bag-info.txt"])}
+    facts = json.loads(files[ARCHIVE])
+    due = f"External-Identifier: {facts['study_digest']}\nPayload-Oxum: {sum(map(len, payload.values()))}.{len(payload)}\n"
+    info = files["bag-info.txt"].partition(b"External-Identifier")[0] + due.encode()
+    return {**payload, **tags_of(payload, info)}
 
 
 def edited(files: dict[str, bytes], name: str, change: Callable[[Any], Any]) -> dict[str, bytes]:

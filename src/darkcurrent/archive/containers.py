@@ -170,7 +170,7 @@ def _read_tar(handle: IO[bytes], intake: _Intake) -> None:
                     assert inner is not None  # a plain file has its bytes
                     intake.take(name, inner)
                     bounded.room = _OVERHEAD
-    except (tarfile.TarError, zstandard.ZstdError, EOFError, ValueError, OSError) as error:
+    except (tarfile.TarError, zstandard.ZstdError, EOFError, ValueError, OSError, RecursionError) as error:
         raise _damaged("tar.zst", error) from error
 
 

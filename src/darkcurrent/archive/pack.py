@@ -35,7 +35,7 @@ from darkcurrent.canonical import canonical_json, digest_bytes, dump_lines
 from darkcurrent.errors import IntegrityError, UsageError
 from darkcurrent.protocol import Frozen
 from darkcurrent.protocol.public import PUBLIC_FILE
-from darkcurrent.protocol.timestamp import FOLDER
+from darkcurrent.protocol.timestamp import FOLDER, certificates_only
 from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.study import Study
@@ -184,17 +184,26 @@ def _checked(assignment: bytes) -> bytes:
 
 def _timestamp(study: Study) -> dict[str, bytes]:
     folder = study.folder / FOLDER
-    return {
+    files = {
         place: (folder / name).read_bytes() for name, place in TIMESTAMP.items() if (folder / name).exists()
     }
+    authorities = TIMESTAMP["authorities.pem"]
+    if (
+        authorities in files
+    ):  # an earlier version kept the file as it was, with a private key if one stood in it
+        files[authorities] = certificates_only(files[authorities])
+    return files
 
 
 def _texts(source: str, frozen: Frozen, tables: Tables) -> bytes:
     if source == "replies":
         return dump_lines([{"call_id": key, "text": tables.replies[key]} for key in sorted(tables.replies)])
-    rubrics = set(tables.frames["schedule"]["rubric"])
-    wanted = sorted(key for key in frozen.texts if (key in rubrics) == (source == "rubrics"))
-    return dump_lines([{"sha256": key, "text": frozen.texts[key]} for key in wanted])
+    frames = tables.frames
+    if source == "rubrics":
+        wanted = set(frames["schedule"]["rubric"])
+    else:
+        wanted = {*frames["items"]["prompt"], *frames["candidates"]["sha256"]}
+    return dump_lines([{"sha256": key, "text": frozen.texts[key]} for key in sorted(wanted)])
 
 
 def _info(facts: Mapping[str, Any], payload: Mapping[str, bytes]) -> bytes:

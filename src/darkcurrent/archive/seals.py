@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from darkcurrent.archive.columns import FORMAT, TABLES
 from darkcurrent.archive.layout import (
@@ -26,6 +26,16 @@ from darkcurrent.protocol.public import PUBLIC_FILE
 from darkcurrent.protocol.timestamp import check_token
 
 __all__ = ["Seals", "check_commitment", "check_seals"]
+
+
+_FACTS: Final = {
+    *("format", "study", "study_digest", "result_sha256", "rows", "journals", "software", "declared"),
+}
+_DECLARED: Final = {"title", "licence", "sources", "texts"}
+_INFO: Final = re.compile(
+    rb"Bag-Software-Agent: darkcurrent [A-Za-z0-9.+-]+\nBagging-Date: [0-9]{4}-[0-9]{2}-[0-9]{2}\n"
+    rb"External-Identifier: ([0-9a-f]{64})\nPayload-Oxum: ([0-9]+)\.([0-9]+)\n"
+)
 
 
 class Seals:
@@ -92,9 +102,18 @@ def check_seals(files: Mapping[str, bytes]) -> Seals:
     ):
         if found != stated:
             raise IntegrityError(f"{place}: the study digest is not that of {MANIFEST}.")
-    for key in ("rows", "journals", "declared"):
+    _check_info(files, stated)
+    for key in ("rows", "journals", "declared", "software"):
         if not isinstance(facts.get(key), dict):
             raise IntegrityError(f"{ARCHIVE}: `{key}` is missing.")
+    for found, due, place in (
+        (facts.keys(), _FACTS, "its keys"),
+        (facts["declared"].keys(), _DECLARED, "the keys of `declared`"),
+    ):
+        if found != due:
+            raise IntegrityError(f"{ARCHIVE}: {place} are not {', '.join(sorted(due))}.")
+    if facts["study"] != public.get("study"):
+        raise IntegrityError(f"{ARCHIVE}: the study is not called as in {PUBLIC}.")
     if facts["rows"].keys() != TABLES.keys() or not all(type(each) is int for each in facts["rows"].values()):
         raise IntegrityError(f"{ARCHIVE}: `rows` does not count the rows of each table.")
     if facts.get("result_sha256") != digest_bytes(files[ANALYSIS]):
@@ -107,6 +126,15 @@ def check_seals(files: Mapping[str, bytes]) -> Seals:
         if texts_file(source) not in files:
             raise IntegrityError(f"{texts_file(source)} is missing, and {ARCHIVE} declares it.")
     return seals
+
+
+def _check_info(files: Mapping[str, bytes], study_digest: str) -> None:
+    payload = [len(data) for name, data in files.items() if name.startswith("data/")]
+    said = _INFO.fullmatch(files["bag-info.txt"])
+    if said is None or said.groups() != tuple(
+        str(each).encode() for each in (study_digest, sum(payload), len(payload))
+    ):
+        raise IntegrityError("bag-info.txt is not that of this study digest and payload.")
 
 
 def check_commitment(files: Mapping[str, bytes], study_digest: str, authorities: Path | None) -> str:

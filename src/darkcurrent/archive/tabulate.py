@@ -30,7 +30,7 @@ _TYPES: Final[dict[str, Any]] = {
     "boolean": pl.Boolean,
 }
 _A_PHRASE: Final = 24
-"""From so many characters on, a name that stands in a text of its own item is taken for a piece of that text."""
+"""So many characters in a row that a name shares with a text of its own item are taken for a piece of that text."""
 
 
 class Tables:
@@ -134,7 +134,8 @@ def _lengths(text: str) -> dict[str, int]:
 def _check_names(item: Item, frozen: Frozen) -> None:
     texts = [frozen.texts[key] for key in (item.prompt, *item.texts.values())]
     for name in (item.id, item.stratum, item.cluster):
-        if len(name) >= _A_PHRASE and any(name in text for text in texts):
+        pieces = [name[start : start + _A_PHRASE] for start in range(len(name) - _A_PHRASE + 1)]
+        if any(piece in text for text in texts for piece in pieces):
             raise UsageError(
                 f"The item {ascii(item.id)[:60]} is named by a piece of its own text ({ascii(name)[:60]}), and an archive holds "
                 "no texts: give items short names of their own in a new study."

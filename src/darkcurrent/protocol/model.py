@@ -137,7 +137,7 @@ class AnalysisTable(Record):
     """`[analysis]`: how utility is resampled."""
 
     weights: Literal["size", "equal"] = "size"
-    draws: Annotated[int, Field(ge=1000)] = 20_000
+    draws: Annotated[int, Field(ge=1000, le=1_000_000)] = 20_000  # an archive is evaluated by strangers
     seed: Seed = 20_260_615
 
 

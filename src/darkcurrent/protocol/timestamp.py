@@ -7,6 +7,7 @@ needed to check it.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate
     from rfc3161_client import TimeStampResponse
 
-__all__ = ["FILES", "FOLDER", "Commitment", "check_token", "commitment_of", "stamp"]
+__all__ = ["FILES", "FOLDER", "Commitment", "certificates_only", "check_token", "commitment_of", "stamp"]
 
 FOLDER: Final = "timestamp"
 FILES: Final = ("token.tsr", "authorities.pem")
 
 _LARGEST: Final = 1 << 20
 _SECONDS: Final = 30.0
+_CERTIFICATE: Final = re.compile(
+    rb"-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+-----END CERTIFICATE-----"
+)
 
 
 class Commitment(Record):
@@ -155,11 +159,16 @@ def _pem(authorities: Path | None) -> bytes:
 
     path = authorities or Path(ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt")
     try:
-        return path.read_bytes()
+        return certificates_only(path.read_bytes())
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read ({error.strerror}): name the authority's certificates with --timestamp-ca."
         ) from error
+
+
+def certificates_only(pem: bytes) -> bytes:
+    """Return the certificates of a PEM file; a private key or a remark that stands beside them stays behind."""
+    return b"".join(found + b"\n" for found in _CERTIFICATE.findall(pem))
 
 
 def _certificates(pem: bytes) -> list[Certificate]:
