@@ -10,7 +10,12 @@ from typing import Any
 from darkcurrent.batteries.rows import read_rows
 from darkcurrent.errors import BatteryError
 
-__all__ = ["as_rows", "is_rows", "write_rows"]
+__all__ = ["as_rows", "in_a_call", "is_rows", "write_rows"]
+
+
+def in_a_call(argument: str) -> str:
+    """Return what to look at where the file that an argument names cannot be read."""
+    return f"`{argument}`, which is relative to the current folder"
 
 
 def is_rows(value: Any) -> bool:
@@ -38,7 +43,7 @@ def as_rows(value: Any, what: str) -> list[dict[str, Any]]:
         Where it is nothing of this kind, or a file cannot be read.
     """
     if isinstance(value, str | Path):
-        return [row for _, row in read_rows(Path(value))]
+        return [row for _, row in read_rows(Path(value), in_a_call(what))]
     if hasattr(value, "to_dicts"):
         rows: Iterable[Any] = value.to_dicts()
     elif _is_pandas(value):
