@@ -307,6 +307,16 @@ def test_a_damaged_journal_is_an_integrity_failure():
 @pytest.mark.parametrize(
     ("given", "kind", "said"),
     [
+        (
+            {"judge": "my-model"},
+            UsageError,
+            "`judge` is the text 'my-model', and a text is the path of recorded",
+        ),
+        (
+            {"pairs": [{"prompt": "p", "chosen": "c", "rejected": "c"}]},
+            BatteryError,
+            'or set `identical = "clone"` in `protocol={"battery": ...}`',
+        ),
         ({"judge": 7}, UsageError, "`judge` is a int: give a callable"),
         ({"judge": {"backend": "openai"}}, ProtocolError, "`configuration[0].backend` is 'openai'"),
         ({"judge": {"backend": "simulated"}, "name": "../x"}, ProtocolError, "must begin with a letter"),

@@ -136,7 +136,9 @@ def _check_columns(row: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
 
 def _by_argument(text: str) -> str:
     """Return an error in the words of the call, which has no protocol to look into."""
-    return text.replace("`[battery.columns]`", "`columns`")
+    return text.replace("`[battery.columns]`", "`columns`").replace(
+        "`[battery]`", '`protocol={"battery": ...}`'
+    )
 
 
 def _one_word(text: str) -> str:
