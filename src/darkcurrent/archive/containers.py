@@ -10,11 +10,13 @@ from __future__ import annotations
 import io
 import os
 import stat
+import sys
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any, Final
 
 from darkcurrent.archive.layout import LARGEST_TOTAL, LIMITS
@@ -149,10 +151,11 @@ def _read_zip(handle: IO[bytes], intake: _Intake) -> None:
 
 
 def _read_tar(handle: IO[bytes], intake: _Intake) -> None:
-    import zstandard
+    zstd = _zstd()
 
+    limits: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW.bit_length() - 1}
     try:
-        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(handle) as reader:
+        with zstd.ZstdFile(handle, options=limits) as reader:
             bounded = _Bounded(reader)
             top = None
             with tarfile.open(fileobj=bounded, mode="r|") as container:
@@ -170,14 +173,23 @@ def _read_tar(handle: IO[bytes], intake: _Intake) -> None:
                     assert inner is not None  # a plain file has its bytes
                     intake.take(name, inner)
                     bounded.room = _OVERHEAD
-    except (tarfile.TarError, zstandard.ZstdError, EOFError, ValueError, OSError, RecursionError) as error:
+    except (tarfile.TarError, zstd.ZstdError, EOFError, ValueError, OSError, RecursionError) as error:
         raise _damaged("tar.zst", error) from error
+
+
+def _zstd() -> ModuleType:
+    """Return the library for `.tar.zst`; Python has it from 3.14 on."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
 
 
 class _Bounded(io.RawIOBase):
     """A stream that ends in an error rather than go on for ever: `room` is how many bytes may still be read."""
 
-    def __init__(self, inner: IO[bytes]) -> None:
+    def __init__(self, inner: IO[bytes] | io.BufferedIOBase) -> None:
         self._inner = inner
         self.room = _OVERHEAD
 
@@ -258,7 +270,7 @@ def _zip(files: Mapping[str, bytes]) -> bytes:
 
 
 def _tar(files: Mapping[str, bytes]) -> bytes:
-    import zstandard
+    zstd = _zstd()
 
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as container:
@@ -266,4 +278,4 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
             member: Any = tarfile.TarInfo(name)  # no owner and no date
             member.size = len(data)
             container.addfile(member, io.BytesIO(data))
-    return zstandard.ZstdCompressor(level=10).compress(buffer.getvalue())
+    return bytes(zstd.compress(buffer.getvalue(), level=10))
