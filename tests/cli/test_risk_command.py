@@ -34,8 +34,8 @@ def test_the_risks_and_the_break_evens_are_said(two, program):
     # good errs nowhere; lazy ties all 160 signal calls: .95 x .5
     assert [row[:3] for row in rows] == [["good", "neutral", "0.000"], ["lazy", "neutral", ".475"]]
     assert (
-        "good / neutral against lazy / neutral: good / neutral costs less whatever π_c, λ_c, λ_W, λ_T, λ_I alone may be"
-        in done.out
+        "good / neutral against lazy / neutral: good / neutral costs less whatever π_c, λ_c, λ_W, λ_T, λ_I alone may be, "
+        "but both cost the same at π_c 1, λ_T 0." in done.out
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from darkcurrent.reports.words import cell_sentences, declared
+from darkcurrent.reports.words import cell_sentences, declared, items_words, simulated_words
 from darkcurrent.results import (
     Analysis,
     CampaignResult,
@@ -198,3 +200,24 @@ def test_what_is_held_says_why_and_gives_no_number():
 
 def test_a_battery_with_nothing_to_grade_says_so():
     assert sentence() == "Nothing to grade: the battery shows neither clones nor targets."
+
+
+def test_one_item_in_one_stratum_is_no_plural():
+    assert items_words({"items": 1, "strata": 1}) == "1 item in 1 stratum"
+    assert items_words({"items": 0, "strata": 2}) == "0 items in 2 strata"
+
+
+@pytest.mark.parametrize(
+    ("identities", "who"),
+    [
+        ([{"planted": {}}, {"served": ["m"]}, {"planted": {}}], "c0, c2"),
+        ([{"planted": {}}, {"planted": {}}], "every judge here"),
+        ([{"planted": {}}], "c0"),
+        ([{"served": ["simulated"]}, None], None),
+    ],
+)
+def test_simulated_judges_are_called_simulated(identities, who):
+    campaigns = [SimpleNamespace(configuration=f"c{n}", identity=own) for n, own in enumerate(identities)]
+    said = simulated_words(SimpleNamespace(campaigns=campaigns))
+    expected = f"Simulated, with planted properties: {who}. Such numbers test the tool, and say nothing of any model."
+    assert said == (None if who is None else expected)

@@ -11,7 +11,7 @@ from darkcurrent.reports.marks import SENTENCE, marked, marked_table
 from darkcurrent.reports.numbers import number, share
 from darkcurrent.reports.risk_tables import losses_words, risk_table
 from darkcurrent.reports.table import Table
-from darkcurrent.reports.words import cell_sentences, commitment_words, declared, limits
+from darkcurrent.reports.words import cell_sentences, commitment_words, declared, items_words, limits
 from darkcurrent.reports.yaml_head import yaml_lines
 from darkcurrent.results import Analysis, CellResult
 from darkcurrent.risk import Losses
@@ -72,7 +72,7 @@ def _use(analysis: Analysis) -> Iterator[str]:
     criteria = ", ".join(marked(cell.criterion) for cell in analysis.cells)
     yield (
         f"Evaluated for one task: to say which of two answers to a prompt is better, or that neither is, under the criteria "
-        f"{criteria}, on {battery['items']} items in {battery['strata']} strata from {marked(str(battery['source']))}."
+        f"{criteria}, on {items_words(battery)} from {marked(str(battery['source']))}."
     )
     yield ""
     yield (

@@ -24,7 +24,7 @@ from darkcurrent.reports.prices import explorer_json, priced_cells, ranking
 from darkcurrent.reports.provenance import Provenance
 from darkcurrent.reports.readings import readings
 from darkcurrent.reports.tables import Table, all_tables
-from darkcurrent.reports.words import commitment_words, limits, number
+from darkcurrent.reports.words import commitment_words, items_words, limits, number, simulated_words
 from darkcurrent.results import Analysis
 from darkcurrent.risk import Losses
 
@@ -123,6 +123,8 @@ def html_report(analysis: Analysis, provenance: Provenance | None = None) -> str
         sections=sections,
         tables=tables,
         limits=limits(analysis),
+        items=items_words(analysis.battery),
+        simulated=simulated_words(analysis),
         commitment=commitment_words(analysis),
         ranking=ranking(cells, losses),
         losses=asdict(losses),

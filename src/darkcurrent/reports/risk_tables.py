@@ -122,14 +122,17 @@ def _pair_words(pair: PairBreakEvens, losses: Losses) -> list[str]:
     for name, found in pair.break_evens.items():
         sign, below, above = _SIGNS[name], found.below, found.above
         if found.value is None or below is None or above is None:
-            never.append((sign, below or above))  # they are equal at one end of its range at most
+            end = None if found.value is None or below == above else f"{sign} {found.value:g}"
+            never.append((sign, below or above, end))
             continue
         at = f"{sign} {number(found.value)} (it is {getattr(losses, name):g})"
         said.append(f"{names[below - 1]} costs less below {at}, {names[above - 1]} costs less above.")
-    for who in dict.fromkeys(who for _, who in never):
-        signs = ", ".join(sign for sign, own in never if own == who)
+    for who in dict.fromkeys(who for _, who, _ in never):
+        signs = ", ".join(sign for sign, own, _ in never if own == who)
+        ends = ", ".join(end for _, own, end in never if own == who and end)
+        but = f", but both cost the same at {ends}" if ends else ""
         what = "both cost the same" if who is None else f"{names[who - 1]} costs less"
-        said.append(f"{names[0]} against {names[1]}: {what} whatever {signs} alone may be.")
+        said.append(f"{names[0]} against {names[1]}: {what} whatever {signs} alone may be{but}.")
     return said
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from darkcurrent.gates import HOLM_LEVEL
 from darkcurrent.patterns import PATTERNS
 from darkcurrent.printable import shortened
@@ -18,11 +20,13 @@ __all__ = [
     "family_size",
     "held_words",
     "interval",
+    "items_words",
     "limits",
     "null_words",
     "number",
     "recorded_words",
     "share",
+    "simulated_words",
     "utility_words",
 ]
 
@@ -205,6 +209,21 @@ def commitment_words(analysis: Analysis) -> str:
     return f"Stamped by {commitment.authority} at {commitment.at} (RFC 3161): the digest existed then."
 
 
+def items_words(battery: dict[str, Any]) -> str:
+    """Say how many items in how many strata there are."""
+    items, strata = battery["items"], battery["strata"]
+    return f"{items} {'item' if items == 1 else 'items'} in {strata} {'stratum' if strata == 1 else 'strata'}"
+
+
+def simulated_words(analysis: Analysis) -> str | None:
+    """Say which judges are none, but planted shares; None where all were asked."""
+    planted = [each.configuration for each in analysis.campaigns if "planted" in (each.identity or {})]
+    if not planted:
+        return None
+    who = "every judge here" if 1 < len(planted) == len(analysis.campaigns) else ", ".join(planted)
+    return f"Simulated, with planted properties: {who}. Such numbers test the tool, and say nothing of any model."
+
+
 def limits(analysis: Analysis) -> list[str]:
     """Return what the numbers are conditional on and do not show."""
     weights = "the declared strata, each weighted " + (
@@ -214,7 +233,9 @@ def limits(analysis: Analysis) -> list[str]:
         "Nothing was fixed before these verdicts were seen: which items, judges and prompts are on record, and which "
         "are not, is the choice of whoever recorded them. No number here is a gate.",
     ]
+    simulated = simulated_words(analysis)
     return [
+        *([simulated] if simulated else []),
         *(recorded if analysis.state == "NOT GRADED" else []),
         "The clone bound and its p hold under independent items with one common rate; they are marginal, and the p is "
         "Holm-adjusted over the declared family.",
