@@ -35,6 +35,6 @@ def test_every_public_name_has_an_example(name: str) -> None:
         texts = [getattr(public, one).__doc__ for one in public.__all__ if callable(getattr(public, one))]
         texts = [text for text in texts if "Parameters" in text]
     elif name == "patterns":
-        texts = [public.classify.__doc__]
+        texts = [public.classify.__doc__, public.pair_patterns.__doc__]
     assert texts
     assert [text[:60] for text in texts if ">>> " not in text] == []

@@ -59,13 +59,32 @@ def classify(forward: Winner, reverse: Winner) -> Pattern:
 
 
 def pair_patterns(ledger: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per pair of a ledger: cell, arm, step, context, item, stratum, repetition and pattern.
+    """Name what the two orders say for each pair of a ledger.
 
-    `preferences` counts its calls that chose a slot.
+    Parameters
+    ----------
+    ledger : polars.DataFrame
+        One row per scheduled call, as `Audit.outcomes` or `Study.ledger()` gives it.
 
+    Returns
+    -------
+    polars.DataFrame
+        One row per pair: cell, arm, step, context, item, stratum, repetition, `pattern`, and `preferences`, which
+        counts its calls that chose a slot (0 to 2).
+
+    Notes
+    -----
     Clones, whose orders do not differ, are not pairs. An item that was asked several times has a pair for each
     repetition, and one for each context. A pair whose orders are not exactly one `AB` and one
     `BA` call, with swapped slots and both with an ending, is `incomplete`.
+
+    Examples
+    --------
+    >>> import darkcurrent
+    >>> pairs = [{"prompt": "Is 2 even?", "chosen": "yes", "rejected": "no"}]
+    >>> audit = darkcurrent.audit(lambda prompt, a, b: "A", pairs, journal=None)
+    >>> pair_patterns(audit.outcomes).select("item", "pattern", "preferences").rows()
+    [('row-00000', 'position', 2)]
     """
     keys = [*_PAIR, "left", "right"]
     u_first = pl.col("order") == "AB"

@@ -307,13 +307,23 @@ def test_a_damaged_journal_is_an_integrity_failure():
 @pytest.mark.parametrize(
     ("given", "kind", "said"),
     [
+        (
+            {"judge": "my-model"},
+            UsageError,
+            "`judge` is the text 'my-model', and a text is the path of recorded",
+        ),
+        (
+            {"pairs": [{"prompt": "p", "chosen": "c", "rejected": "c"}]},
+            BatteryError,
+            'or set `identical = "clone"` in `protocol={"battery": ...}`',
+        ),
         ({"judge": 7}, UsageError, "`judge` is a int: give a callable"),
         ({"judge": {"backend": "openai"}}, ProtocolError, "`configuration[0].backend` is 'openai'"),
         ({"judge": {"backend": "simulated"}, "name": "../x"}, ProtocolError, "must begin with a letter"),
         ({"pairs": 7}, BatteryError, "`pairs` is a int"),
         ({"pairs": []}, BatteryError, "`pairs` is empty"),
         ({"pairs": [7]}, BatteryError, "pairs[0] is a int"),
-        ({"pairs": "absent.csv"}, BatteryError, "absent.csv cannot be read"),
+        ({"pairs": "absent.csv"}, BatteryError, "check `pairs`, which is relative to the current folder"),
         (
             {"pairs": [{"prompt": "p", "chosen": object(), "rejected": "r"}]},
             BatteryError,
@@ -325,6 +335,12 @@ def test_a_damaged_journal_is_an_integrity_failure():
             "pairs:1: `chosen` is 7, not a text",
         ),
         ({"pairs": [{"prompt": "p", "chosen": "c"}]}, BatteryError, "pairs:1 has no column `rejected`"),
+        (
+            {"pairs": [{"question": "p", "good": "c", "bad": "r"}]},
+            BatteryError,
+            "pairs:1 has no column `prompt` (its columns are `question`, `good`, `bad`): "
+            "name the right one as `prompt` in `columns`.",
+        ),
         ({"criteria": "nuetral"}, ProtocolError, "did you mean `neutral`?"),
         ({"columns": {"chosn": "x"}}, ProtocolError, "`battery.columns.chosn` is not a known key"),
         ({"protocol": {"captur": {}}}, ProtocolError, "did you mean `capture`?"),

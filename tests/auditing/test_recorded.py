@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas
 import polars as pl
 import pytest
 
@@ -38,8 +39,13 @@ def test_recorded_verdicts_are_counted_described_and_never_graded():
 def test_an_unknown_verdict_is_an_error_and_null_is_invalid():
     audit = darkcurrent.audit(rows(verdict=None), PAIRS)
     assert audit.analysis.campaigns[0].invalid_by_reason == {"recorded-invalid": 1}
-    with pytest.raises(BatteryError, match="tied"):
+    with pytest.raises(BatteryError, match=r"verdicts\[0\]: `verdict` is 'tied': it is A, B, tie, or null"):
         darkcurrent.audit(rows(verdict="tied"), PAIRS)
+
+
+def test_a_missing_value_of_pandas_is_an_invalid_answer():
+    audit = darkcurrent.audit(pandas.DataFrame(rows()).assign(verdict=[float("nan")] * len(rows())), PAIRS)
+    assert audit.outcomes["winner"].null_count() == len(rows())
 
 
 def test_a_table_or_a_file_and_several_judges(tmp_path):

@@ -275,6 +275,11 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path, column):
     )
 
 
+def test_a_file_without_ids_is_told_of_row_numbers(tmp_path):
+    message = _error(tmp_path, [{key: value for key, value in ROW.items() if key != "id"}])
+    assert message.endswith('as `id` in `[battery.columns]`, or number the rows: `id = "@row"`.')
+
+
 def test_a_mapped_stratum_must_be_there(tmp_path):
     assert _error(tmp_path, [ROW], {"stratum": "subset"}).startswith("1 has no column `subset`")
     assert _error(tmp_path, [ROW | {"subset": None}], {"stratum": "subset"}).startswith("1: `subset` is null")

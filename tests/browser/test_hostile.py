@@ -148,6 +148,18 @@ def test_no_name_is_more_than_a_text(opened, analysis, plain, tmp_path, kind):
         assert shown == f"title{HOSTILE[kind]}"
 
 
+@pytest.mark.parametrize("name", ["<b>x</b>", "<<<>>>===", "MMMM wwww", "CAPITALS ONLY", "plain words"])
+def test_no_name_at_an_axis_is_cut(opened, analysis, tmp_path, name):
+    path = tmp_path / "report.html"
+    path.write_text(page_of(analysis, name), encoding="utf-8", newline="\n")
+    with opened(path) as it:
+        beyond = it.page.locator("figure text").evaluate_all(
+            "all => all.map(e => [e.textContent, e.getBoundingClientRect().left "
+            "- e.closest('.scroll').getBoundingClientRect().left]).filter(([, room]) => room < 0)"
+        )
+    assert beyond == []
+
+
 def test_the_data_of_the_explorer_ends_no_script(analysis):
     text = page_of(analysis, "</script><!--&\u2028")
     block = text.split('id="explorer">', 1)[1].split("</script>", 1)[0]

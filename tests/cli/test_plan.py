@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -102,6 +103,21 @@ def test_the_chances_are_those_of_the_declared_gates(plan):
     assert cell["utility"]["0.83"] == utility_power(100, [0.83], 0.5, 0.75).power[0]
     assert (cell["clone_allowed"], cell["clone_smallest"]) == (0, 86)
     assert found["supposed"] == {"adverse": 0.003, "utility": 0.83, "correlation": 0.5}
+
+
+def test_the_tables_name_each_column_and_count_what_is_one(program, folder):
+    found = program("plan", folder).out
+    heads = [head.strip() for head in re.split(r"  +", found.strip().splitlines()[0].strip())]
+    assert len(set(heads)) == len(heads)
+    assert {"answer tokens", "most tokens", "most cost"} <= set(heads)
+    assert "Null: 100 clones, 4 cells in the family" in found
+    assert "100 items in 1 stratum (" in found
+    text = (folder / "protocol.toml").read_text()
+    start, end = text.index('[[configuration]]\nname = "free"'), text.index("[schedule]")
+    (folder / "protocol.toml").write_text(
+        (text[:start] + text[end:]).replace('[criteria.strict]\nrubric = "strict"\n', "")
+    )
+    assert "Null: 100 clones, 1 cell in the family" in program("plan", folder).out
 
 
 def test_no_threshold_no_chance(program, plan, folder):

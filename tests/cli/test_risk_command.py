@@ -110,3 +110,8 @@ def test_losses_from_stdin(two, program, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LOSSES.encode())))
     value = program("risk", two.folder, "--loss", "-", "--json").json()
     assert value["losses"]["lambda_t"] == 0.25
+
+
+def test_what_is_wrong_with_stdin_is_said_of_stdin(two, program, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"pi_c = 0.5\n")))
+    assert program("risk", two.folder, "--loss", "-").error(2).startswith("stdin lacks `lambda_c`")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,14 @@ def test_the_links_of_llms_txt_exist():
     links = re.findall(r"\]\((.*?)\)", (DOCS / "llms.txt").read_text(encoding="utf-8"))
     assert len(links) > 5
     assert [link for link in links if not (DOCS / link).is_file()] == []
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} - {"index.md"}
+    assert pages - set(links) == set()
+
+
+def test_the_extras_of_the_first_page_are_those_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    table = re.findall(r"^\| `(\w+)` \|", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(table) == sorted(project["optional-dependencies"])
 
 
 def test_every_command_is_in_the_page_of_commands():

@@ -33,22 +33,23 @@ def load_losses(path: Path) -> Losses:
     ProtocolError
         Where the file cannot be read, is not TOML, or a key is unknown, missing, or has a value that cannot be used.
     """
+    name = "stdin" if path == _STDIN else str(path)
     try:
         content = sys.stdin.buffer.read() if path == _STDIN else path.read_bytes()
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise ProtocolError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8.") from error
+        raise ProtocolError(f"{name} is not UTF-8 (byte {error.start}): save it as UTF-8.") from error
     except OSError as error:
-        raise ProtocolError(f"{path} cannot be read ({error.strerror}): name a file of losses.") from error
+        raise ProtocolError(f"{name} cannot be read ({error.strerror}): name a file of losses.") from error
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"{path} is not valid TOML: {error or 'it is nested too deeply'}.") from error
+        raise ProtocolError(f"{name} is not valid TOML: {error or 'it is nested too deeply'}.") from error
     for key, value in data.items():
-        place = f"{path}:{line_of(text, (key,)) or 1}: `{key}`"
+        place = f"{name}:{line_of(text, (key,)) or 1}: `{key}`"
         if key not in _FIELDS:
             close = difflib.get_close_matches(key.lower(), _FIELDS, n=1)
-            known = ", ".join(f"`{name}`" for name in _FIELDS)
+            known = ", ".join(f"`{each}`" for each in _FIELDS)
             raise ProtocolError(
                 f"{place} is not a known key: "
                 + (f"did you mean `{close[0]}`?" if close else f"known are {known}.")
@@ -59,14 +60,14 @@ def load_losses(path: Path) -> Losses:
         if not 0 <= value <= highest:
             allowed = "0 to 1" if highest == 1 else "0 or more"
             raise ProtocolError(f"{place} is {str(value)[:20]}: give a finite number of {allowed}.")
-    missing = [f"`{name}`" for name, must in _FIELDS.items() if must and name not in data]
+    missing = [f"`{key}`" for key, must in _FIELDS.items() if must and key not in data]
     if missing:
-        raise ProtocolError(f"{path} lacks {', '.join(missing)}: nothing is assumed of a loss, so add it.")
+        raise ProtocolError(f"{name} lacks {', '.join(missing)}: nothing is assumed of a loss, so add it.")
     if data.get("pi_e", 0) > 0 and "lambda_e" not in data:
-        raise ProtocolError(f"{path} has `pi_e` and lacks `lambda_e`: say what such a preference costs.")
+        raise ProtocolError(f"{name} has `pi_e` and lacks `lambda_e`: say what such a preference costs.")
     try:
         return Losses(**{key: float(value) for key, value in data.items()})
     except (
         StatsInputError
     ) as error:  # each value was checked: what is left is that two prevalences are too much
-        raise ProtocolError(f"{path}:{line_of(text, ('pi_e',)) or 1}: {error}") from None
+        raise ProtocolError(f"{name}:{line_of(text, ('pi_e',)) or 1}: {error}") from None

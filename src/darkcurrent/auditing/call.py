@@ -18,6 +18,7 @@ from darkcurrent.auditing.rows import is_rows
 from darkcurrent.auditing.study import AUDITS, Inputs, freeze_in, freeze_new
 from darkcurrent.capture import OPEN
 from darkcurrent.errors import UsageError
+from darkcurrent.printable import printable, shortened
 from darkcurrent.study import Study
 
 if TYPE_CHECKING:
@@ -136,6 +137,11 @@ def audit(
 
 
 def _recorded(verdicts: Any, pairs: Any, journal: Any, columns: Mapping[str, Any], name: str) -> Audit:
+    if isinstance(verdicts, str) and not Path(verdicts).suffix and not Path(verdicts).exists():
+        raise UsageError(
+            f"`judge` is the text {printable(shortened(verdicts, 60))!r}, and a text is the path of recorded verdicts: "
+            'for a model give its configuration, e.g. {"backend": "ollama", "model": "qwen3:8b"}.'
+        )
     if journal in (None, "auto"):  # nothing was asked that could be lost
         with tempfile.TemporaryDirectory(prefix="darkcurrent-") as temporary:
             return Audit.of(

@@ -9,7 +9,7 @@ from typing import Any
 
 import tomli_w
 
-from darkcurrent.auditing.rows import as_rows, write_rows
+from darkcurrent.auditing.rows import as_rows, plain, write_rows
 from darkcurrent.auditing.study import Inputs
 from darkcurrent.batteries.pairs import read_pairs
 from darkcurrent.errors import BatteryError
@@ -76,6 +76,11 @@ def _row(row: Mapping[str, Any], where: str, items: Mapping[str, Item], battery:
     order = row["order"]
     if order not in ("AB", "BA", "IDENTICAL"):
         raise BatteryError(f"{where}: `order` is {str(order)[:60]!r}: it is AB, BA or IDENTICAL.")
+    verdict = "invalid" if plain(row["verdict"]) is None else row["verdict"]
+    if verdict not in ("A", "B", "tie", "invalid"):
+        raise BatteryError(
+            f"{where}: `verdict` is {str(verdict)[:60]!r}: it is A, B, tie, or null for invalid."
+        )
     clone = order == "IDENTICAL"
     other = item.texts.get("chosen" if clone else "rejected")
     if other is None:
@@ -85,7 +90,7 @@ def _row(row: Mapping[str, Any], where: str, items: Mapping[str, Item], battery:
         # Shown twice, a text is an item of its own: it has no better side.
         "item": f"{item.id}/clone" if clone else item.id,
         "order": "AB" if clone else order,
-        "verdict": "invalid" if row["verdict"] is None else row["verdict"],
+        "verdict": verdict,
         "first": battery.texts[item.texts["chosen"]],
         "second": battery.texts[other],
         "gold": "tie" if clone else "first",

@@ -10,7 +10,12 @@ from typing import Any
 from darkcurrent.batteries.rows import read_rows
 from darkcurrent.errors import BatteryError
 
-__all__ = ["as_rows", "is_rows", "write_rows"]
+__all__ = ["as_rows", "in_a_call", "is_rows", "plain", "write_rows"]
+
+
+def in_a_call(argument: str) -> str:
+    """Return what to look at where the file that an argument names cannot be read."""
+    return f"`{argument}`, which is relative to the current folder"
 
 
 def is_rows(value: Any) -> bool:
@@ -38,7 +43,7 @@ def as_rows(value: Any, what: str) -> list[dict[str, Any]]:
         Where it is nothing of this kind, or a file cannot be read.
     """
     if isinstance(value, str | Path):
-        return [row for _, row in read_rows(Path(value))]
+        return [row for _, row in read_rows(Path(value), in_a_call(what))]
     if hasattr(value, "to_dicts"):
         rows: Iterable[Any] = value.to_dicts()
     elif _is_pandas(value):
@@ -67,7 +72,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], columns: set[str], path: Path,
     """
     lines = []
     for number, row in enumerate(rows):
-        kept = {name: _plain(value) for name, value in row.items() if name in columns}
+        kept = {name: plain(value) for name, value in row.items() if name in columns}
         try:
             lines.append(json.dumps(kept, allow_nan=False))
         except (TypeError, ValueError, RecursionError) as error:
@@ -75,14 +80,14 @@ def write_rows(rows: Iterable[Mapping[str, Any]], columns: set[str], path: Path,
     path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a value without the types of numpy; a missing one of pandas is null."""
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): plain(one) for key, one in value.items()}
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, str):
         return str.__str__(value)
     # NaN, NaT and NA are missing values there, and the only things that do not equal themselves.

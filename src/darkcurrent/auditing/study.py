@@ -12,7 +12,8 @@ from typing import Any
 
 import tomli_w
 
-from darkcurrent.auditing.rows import as_rows, write_rows
+from darkcurrent.auditing.rows import as_rows, in_a_call, write_rows
+from darkcurrent.batteries.columns import value_in
 from darkcurrent.batteries.rows import read_rows
 from darkcurrent.capture import is_running
 from darkcurrent.errors import BatteryError, UsageError
@@ -85,14 +86,15 @@ class Inputs:
         try:
             study.freeze()
         except BatteryError as error:
-            raise BatteryError(str(error).replace(str(folder / written["path"]), self._shown)) from error
+            said = str(error).replace(str(folder / written["path"]), self._shown)
+            raise BatteryError(_by_argument(said)) from error
         return study
 
     def write_pairs(self, folder: Path) -> dict[str, Any]:
         columns = self._columns
         if isinstance(self._pairs, str | Path):
             source = Path(self._pairs)
-            first = next((row for _, row in read_rows(source)), {})
+            first = next((row for _, row in read_rows(source, in_a_call("pairs"))), {})
             path = folder / f"pairs{source.suffix.lower()}"
             shutil.copyfile(source, path)
         else:
@@ -100,6 +102,7 @@ class Inputs:
             if not rows:
                 raise BatteryError("`pairs` is empty: give one row or more.")
             first = rows[0]
+            _check_columns(first, columns)
             path = folder / "pairs.jsonl"
             mapped = {value for value in columns.values() if isinstance(value, str)}
             write_rows(rows, {*_COLUMNS, *mapped}, path, "pairs")
@@ -119,6 +122,23 @@ class Inputs:
             path.write_text(text, encoding="utf-8", newline="\n")
             tables[name] = {"rubric_file": path.relative_to(folder).as_posix()}
         return tables
+
+
+def _check_columns(row: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
+    """Look for the texts while the row has every column that a person gave it: an error names those."""
+    sides = ("first", "second", "label") if "label" in columns else ("chosen", "rejected")
+    for key in ("prompt", *sides):
+        try:
+            value_in(row, str(columns.get(key, key)), "pairs:1", key)
+        except BatteryError as error:
+            raise BatteryError(_by_argument(str(error))) from error
+
+
+def _by_argument(text: str) -> str:
+    """Return an error in the words of the call, which has no protocol to look into."""
+    return text.replace("`[battery.columns]`", "`columns`").replace(
+        "`[battery]`", '`protocol={"battery": ...}`'
+    )
 
 
 def _one_word(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from darkcurrent.batteries.rows import shown
@@ -10,19 +11,20 @@ from darkcurrent.errors import BatteryError
 __all__ = ["answer_in", "name_in", "name_or", "value_in"]
 
 
-def value_in(row: dict[str, Any], column: str, where: str, key: str) -> Any:
-    """Return what a row has in a column; `key` is the protocol's word for it."""
+def value_in(row: Mapping[str, Any], column: str, where: str, key: str, otherwise: str = "") -> Any:
+    """Return what a row has in a column; `key` is the protocol's word for it, `otherwise` what else would help."""
     if column not in row:
         known = ", ".join(f"`{name}`" for name in row)
         raise BatteryError(
-            f"{where} has no column `{column}` (its columns are {known}): name the right one as `{key}` in `[battery.columns]`."
+            f"{where} has no column `{column}` (its columns are {known}): "
+            f"name the right one as `{key}` in `[battery.columns]`{otherwise}."
         )
     return row[column]
 
 
-def name_in(row: dict[str, Any], column: str, where: str, key: str) -> str:
+def name_in(row: dict[str, Any], column: str, where: str, key: str, otherwise: str = "") -> str:
     """Return a name: a text of valid Unicode or a whole number."""
-    value = value_in(row, column, where, key)
+    value = value_in(row, column, where, key, otherwise)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise BatteryError(f"{where}: `{column}` is {shown(value)}: give a text or a whole number.")
     if isinstance(value, str) and not _is_unicode(value):

@@ -54,7 +54,10 @@ class _Reader:
 
     def add(self, number: int, where: str, row: dict[str, Any]) -> None:
         columns = self.columns
-        item_id = f"row-{number:05d}" if columns.id == "@row" else name_in(row, columns.id, where, "id")
+        if columns.id == "@row":
+            item_id = f"row-{number:05d}"
+        else:
+            item_id = name_in(row, columns.id, where, "id", ', or number the rows: `id = "@row"`')
         if item_id in self.seen:
             raise BatteryError(
                 f"{where} has the id `{item_id}` of {self.seen[item_id]}: give each row its own id."

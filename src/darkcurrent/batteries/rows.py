@@ -19,10 +19,13 @@ Row = tuple[str, dict[str, Any]]
 """Where a row stands (for errors) and its columns."""
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(
+    path: Path, check: str = "`battery.path`, which is relative to the study's folder"
+) -> Iterator[Row]:
     """Yield the rows of a file; the ending of its name says what it is.
 
     A byte-order mark at the head of the file is dropped; one inside a text stays. Lines end with LF or CRLF.
+    `check` is what a person should look at where there is no such file.
 
     Raises
     ------
@@ -46,9 +49,7 @@ def read_rows(path: Path) -> Iterator[Row]:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "its name holds a zero byte"
-        raise BatteryError(
-            f"The file {path} cannot be read ({reason}): check `battery.path`, which is relative to the study's folder."
-        ) from error
+        raise BatteryError(f"The file {path} cannot be read ({reason}): check {check}.") from error
     return reader(path, data)
 
 

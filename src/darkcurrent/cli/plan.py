@@ -218,10 +218,10 @@ def _show(campaigns: list[CampaignPlan], cell: CellChances) -> None:
         "calls",
         "arms",
         "prompt tokens",
-        "answers",
-        "at most",
+        "answer tokens",
+        "most tokens",
         "cost",
-        "at most",
+        "most cost",
         "time",
     )
     table = Table(*heads, box=None, pad_edge=False)
@@ -239,14 +239,16 @@ def _show(campaigns: list[CampaignPlan], cell: CellChances) -> None:
     allowed = (
         "none can pass" if cell.clone_allowed is None else f"at most {cell.clone_allowed} may be adverse"
     )
+    cells = "1 cell" if cell.family == 1 else f"{cell.family} cells"
+    strata = "1 stratum" if cell.strata == 1 else f"{cell.strata} strata"
     lines = [
         (
-            f"Null: {cell.clones} clones, {cell.family} cells in the family, {allowed}{fewest}.",
+            f"Null: {cell.clones} clones, {cells} in the family, {allowed}{fewest}.",
             "true adverse",
             cell.clone,
         ),
         (
-            f"Utility: {cell.signals} items in {cell.strata} strata ({cell.method}).",
+            f"Utility: {cell.signals} items in {strata} ({cell.method}).",
             "true utility",
             cell.utility,
         ),

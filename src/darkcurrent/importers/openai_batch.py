@@ -43,7 +43,7 @@ def _read(sources: list[Source], mapping: Path | None) -> Intake:
             "The format openai-batch needs --mapping FILE, a file with `custom_id`, `item` and `order` in each row."
         )
     answers = _answers(sources)
-    rows = list(read_rows(mapping))
+    rows = list(read_rows(mapping, "--mapping"))
     if not rows:
         raise BatteryError(f"The mapping {mapping} has no rows: write one for each request.")
     columns = {name: name for name in _OPTIONAL if name in rows[0][1]}

@@ -44,8 +44,8 @@ def _utility(analysis: Analysis) -> str:
     passed = [cell for cell in graded if cell.signal.gate == "PASS"]
     hiding = [cell for cell in passed if hidden_strata(cell, analysis)]
     threshold = declared(analysis.gates["utility_threshold"])
-    reach = "reaches" if len(passed) == 1 else "reach"
-    text = f"{len(passed)} of {_cells(len(graded))} graded {reach} {threshold} (dashed line) with their lower bound."
+    reach, own = ("reaches", "its") if len(passed) == 1 else ("reach", "their")
+    text = f"{len(passed)} of {_cells(len(graded))} graded {reach} {threshold} (dashed line) with {own} lower bound."
     if hiding:
         text += (
             f" {_names(analysis, hiding)}: the pass of the whole hides at least one stratum below {threshold}, marked with a "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,10 @@ HEADER = 22
 """Height of a row of bars or points."""
 
 _WIDE = 6.9
+"""Room for one sign of a label, in pixels."""
+
+_WIDER = "mwMW@%#+<>=^~"
+"""Signs that take four pixels more in DejaVu Sans, the widest of the usual fonts; capitals take two more."""
 
 PERCENT = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
 """The axis of a share between 0 and 1."""
@@ -79,9 +84,16 @@ def axis(domain: Sequence[str], field: str = "label") -> alt.Y:
             labelPadding=6,
             labelLimit=0,
             # The reader's font is not that which the chart is measured with: room for a wide one.
-            minExtent=max(40, _WIDE * max(map(len, domain))),
+            minExtent=max(40.0, *map(_room, domain)),
         ),
     )
+
+
+def _room(label: str) -> float:
+    """Return how many pixels a label may take in the reader's font."""
+    wide = sum(sign in _WIDER or unicodedata.east_asian_width(sign) in "WF" for sign in label)
+    capitals = sum(sign.isupper() and sign not in _WIDER for sign in label)
+    return _WIDE * len(label) + 4 * wide + 2 * capitals
 
 
 def threshold_rule(value: float | None, palette: Palette) -> Any:
