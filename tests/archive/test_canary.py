@@ -15,6 +15,7 @@ from darkcurrent.archive.columns import TABLES
 from darkcurrent.archive.pack import Declaration, pack_files
 from darkcurrent.archive.replay import replay
 from darkcurrent.archive.verify import verify, verify_files
+from darkcurrent.archive.words import server_word
 from darkcurrent.capture import close_campaign
 from darkcurrent.errors import UsageError
 from darkcurrent.protocol import public
@@ -217,6 +218,24 @@ def test_an_item_named_by_its_own_text_does_not_leave(tmp_path, name):
     study.freeze()
     with pytest.raises(UsageError, match="named by a piece of its own text"):
         pack_files(study, Declaration())
+
+
+@pytest.mark.parametrize(
+    ("word", "leaves"),
+    [
+        *(
+            (word, False)
+            for word in ("10.0.0.7", "at-10.0.0.7/v1", "gateway.internal:8443", "fp/host-7:80/v1")
+        ),
+        *(
+            (word, True)
+            for word in ("gpt-4.1-2025-04-14", "qwen2.5:72b", "accounts/a/models/b", "3.11.2", "fp_1")
+        ),
+    ],
+)
+def test_a_word_that_is_an_address_does_not_leave(word, leaves):
+    assert (server_word(word) == word) is leaves
+    assert (public.word_or_digest(word) == word) is leaves
 
 
 # -- the allow-lists are whole: a new field leaves a study only when somebody has said so --

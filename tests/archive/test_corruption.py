@@ -430,6 +430,10 @@ CORRUPTIONS: dict[str, tuple[Callable[[Files], Files], str]] = {
         lambda f: edited(f, ARCHIVE, set_at("declared", "note", value="a text")),
         r"archive\.json: the keys of `declared` are not",
     ),
+    "texts that are a number": (
+        lambda f: edited(f, ARCHIVE, set_at("declared", "texts", value=5)),
+        r"archive\.json: `declared\.texts` names no texts",
+    ),
     "draws without end": (
         lambda f: edited(
             refrozen(f, set_at("analysis", "draws", value=10**12)),

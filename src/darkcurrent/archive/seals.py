@@ -118,7 +118,9 @@ def check_seals(files: Mapping[str, bytes]) -> Seals:
         raise IntegrityError(f"{ARCHIVE}: `rows` does not count the rows of each table.")
     if facts.get("result_sha256") != digest_bytes(files[ANALYSIS]):
         raise IntegrityError(f"{ANALYSIS} does not have the digest `result_sha256` of {ARCHIVE}.")
-    declared = facts["declared"].get("texts", {})
+    declared = facts["declared"]["texts"]
+    if not isinstance(declared, dict):
+        raise IntegrityError(f"{ARCHIVE}: `declared.texts` names no texts and licences.")
     for name in files:
         if name.startswith("data/texts/") and name not in map(texts_file, declared):
             raise IntegrityError(f"{name} is there without a licence in {ARCHIVE}.")

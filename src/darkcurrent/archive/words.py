@@ -7,6 +7,7 @@ from typing import Final, overload
 
 from darkcurrent.archive.columns import WORD
 from darkcurrent.canonical import digest_text
+from darkcurrent.protocol.public import has_address
 
 __all__ = ["NOT_HERE", "server_word"]
 
@@ -21,7 +22,7 @@ def server_word(value: str) -> str: ...
 @overload
 def server_word(value: None) -> None: ...
 def server_word(value: str | None) -> str | None:
-    """Return a name that a server chose where it is one short word, else its digest."""
-    if value is None or (len(value) <= 120 and _WORD.fullmatch(value)):
+    """Return a name that a server chose where it is one short word and no address, else its digest."""
+    if value is None or (len(value) <= 120 and _WORD.fullmatch(value) and not has_address(value)):
         return value
     return f"sha256:{digest_text(value)}"

@@ -17,7 +17,7 @@ from darkcurrent.canonical import digest_text
 from darkcurrent.protocol.model import Protocol
 from darkcurrent.records import Item
 
-__all__ = ["PUBLIC_FILE", "battery_counts", "public_view", "word_or_digest"]
+__all__ = ["PUBLIC_FILE", "battery_counts", "has_address", "public_view", "word_or_digest"]
 
 PUBLIC_FILE = "public.json"
 
@@ -25,6 +25,11 @@ _FORMAT = "darkcurrent/public/1"
 
 _WORD = re.compile(r"[A-Za-z0-9](?:/?[A-Za-z0-9._:+@-])*")
 """A name of a model, an option, a checkpoint: no blank, and no `//` of an address."""
+
+_ADDRESS = re.compile(
+    r"(?:^|[/@])[A-Za-z0-9.-]+:[0-9]{2,5}(?:/|$)|(?:^|[^0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?:[^0-9.]|$)"
+)
+"""A host with its port, or an IPv4 address; what else names a host looks like any other word."""
 
 _SHOWN: Final = "shown"
 _HASHED: Final = "hashed"
@@ -156,4 +161,9 @@ def word_or_digest(value: Any, *, words: bool = True) -> Any:
 
 
 def _is_word(text: str) -> bool:
-    return len(text) <= 120 and _WORD.fullmatch(text) is not None
+    return len(text) <= 120 and _WORD.fullmatch(text) is not None and not has_address(text)
+
+
+def has_address(text: str) -> bool:
+    """Say whether a word holds what is plainly the address of a machine."""
+    return _ADDRESS.search(text) is not None
