@@ -40,6 +40,15 @@ PAGES = [
     ),
     *sorted((DOCS / "howto").glob("*.md")),
 ]
+ELSEWHERE = {
+    "backends.md": "tests/judges/test_backends.py",
+    "batteries.md": "tests/batteries/test_batteries_page.py",
+    "contracts.md": "tests/verdicts/test_contracts_page.py",
+    "importers.md": "tests/importers/test_importers_page.py",
+    "randomization.md": "tests/stats/test_randomization.py",
+    "schedules.md": "tests/schedules/test_schedules_page.py",
+}
+"""Pages whose blocks are run or read by tests of their own part."""
 BLOCK = re.compile(
     r"(?:^<!-- ([a-z]+)(?:: ([^\n]*?))? -->\n+)?^```([a-z]+)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
@@ -61,6 +70,19 @@ def blocks(page: Path) -> list[tuple[str, str, str, str]]:
 def test_the_pages_are_these():
     assert [page.name for page in PAGES[:2]] == ["tutorial.md", "concepts.md"]
     assert len(PAGES) >= 6
+
+
+def test_no_page_has_a_block_that_nothing_runs():
+    """A page is run here or elsewhere, or each of its blocks says why it is only read."""
+    for page in sorted(DOCS.rglob("*.md")):
+        name = page.relative_to(DOCS).as_posix()
+        if page in PAGES or name == "reference/cli.md":  # that page is made of the program's own words
+            continue
+        if name in ELSEWHERE:
+            test = DOCS.parent / ELSEWHERE[name]
+            assert f'"{name}"' in test.read_text(encoding="utf-8"), name
+        else:
+            assert [text for do, *_, text in blocks(page) if do != "read"] == [], name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

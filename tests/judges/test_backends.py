@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from aiohttp import web
 from darkcurrent.errors import ModelMismatchError, ProtocolError
 from darkcurrent.judges import freeze_configuration
 from darkcurrent.judges.base import RequestFailed
+from darkcurrent.protocol.configurations import OpenAIChatConfiguration
 from darkcurrent.study import Study
 from support.backends import PathServer, asked, configuration_of, identified, judge_of
 from support.server import completion
@@ -631,3 +634,12 @@ def test_the_page_lists_every_backend_and_its_address():
     assert listed.keys() == {*BACKENDS, "function"}
     for backend, (path, *_) in BACKENDS.items():
         assert f"POST {{base_url}}{path}`" in listed[backend]
+
+
+def test_the_table_on_the_page_is_a_decoder():
+    page = (Path(__file__).parents[2] / "docs" / "backends.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    decoder = tomllib.loads(table)["configuration"]["decoder"]
+    declared = {"name": "j", "backend": "openai-chat", "base_url": "http://127.0.0.1/v1", "model": "m"}
+    configuration = OpenAIChatConfiguration.model_validate_json(json.dumps(declared | {"decoder": decoder}))
+    assert configuration.decoder.extra == {"max_completion_tokens": 2048}
