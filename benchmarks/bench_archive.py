@@ -24,6 +24,7 @@ import polars as pl
 from darkcurrent.archive.columns import FORMAT, TABLES
 from darkcurrent.archive.containers import write_files
 from darkcurrent.archive.layout import ANALYSIS, ARCHIVE, MANIFEST, PUBLIC, schema_file, table_file, tags_of
+from darkcurrent.archive.pack import bag_info
 from darkcurrent.archive.restore import analyze_files
 from darkcurrent.archive.result import canonical_result
 from darkcurrent.archive.schema import shipped_schema
@@ -194,10 +195,10 @@ def made(calls: int) -> dict[str, bytes]:
     files[ANALYSIS] = canonical_result(analyze_files(files))
     facts = {
         "format": FORMAT, "study": "large", "study_digest": digest(frozen), "result_sha256": digest_bytes(files[ANALYSIS]),
-        "rows": heights, "journals": journals, "software": {}, "declared": {"texts": {}},
+        "rows": heights, "journals": journals, "software": {}, "declared": {"licence": "", "sources": [], "texts": {}, "title": ""},
     }  # fmt: skip
     files[ARCHIVE] = canonical_json(facts)
-    return {**files, **tags_of(files, b"Bag-Software-Agent: bench\n")}
+    return {**files, **tags_of(files, bag_info(facts, files))}
 
 
 def run(*arguments: str) -> tuple[float, float, float, str]:

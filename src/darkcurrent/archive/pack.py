@@ -40,7 +40,7 @@ from darkcurrent.reports import html_report, markdown_report
 from darkcurrent.results import Analysis
 from darkcurrent.study import Study
 
-__all__ = ["Declaration", "pack", "pack_files"]
+__all__ = ["Declaration", "bag_info", "pack", "pack_files"]
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def pack_files(study: Study, declaration: Declaration) -> dict[str, bytes]:
         "data/report.md": markdown_report(shown).encode(),
         "data/report.html": html_report(shown).encode(),
     }
-    return {**files, **tags_of(files, _info(facts, files))}
+    return {**files, **tags_of(files, bag_info(facts, files))}
 
 
 def _check_study(study: Study, declaration: Declaration) -> None:
@@ -206,7 +206,8 @@ def _texts(source: str, frozen: Frozen, tables: Tables) -> bytes:
     return dump_lines([{"sha256": key, "text": frozen.texts[key]} for key in sorted(wanted)])
 
 
-def _info(facts: Mapping[str, Any], payload: Mapping[str, bytes]) -> bytes:
+def bag_info(facts: Mapping[str, Any], payload: Mapping[str, bytes]) -> bytes:
+    """Return `bag-info.txt`: what made the archive, when, of which study, and how much is in it."""
     size = sum(map(len, payload.values()))
     lines = (
         f"Bag-Software-Agent: darkcurrent {__version__}",
