@@ -195,7 +195,8 @@ def made(calls: int) -> dict[str, bytes]:
     files[ANALYSIS] = canonical_result(analyze_files(files))
     facts = {
         "format": FORMAT, "study": "large", "study_digest": digest(frozen), "result_sha256": digest_bytes(files[ANALYSIS]),
-        "rows": heights, "journals": journals, "software": {}, "declared": {"licence": "", "sources": [], "texts": {}, "title": ""},
+        "rows": heights, "journals": journals, "software": {},
+        "declared": {"licence": "", "sources": [], "texts": {}, "title": ""},
     }  # fmt: skip
     files[ARCHIVE] = canonical_json(facts)
     return {**files, **tags_of(files, bag_info(facts, files))}
