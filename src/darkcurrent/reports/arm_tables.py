@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from darkcurrent.printable import shortened
 from darkcurrent.reports.numbers import interval, number, share
-from darkcurrent.reports.table import Table
-from darkcurrent.results import Analysis, CellResult, NullPairsResult
+from darkcurrent.reports.table import Table, names
+from darkcurrent.results import Analysis, NullPairsResult
 
 __all__ = ["arm_tables"]
 
@@ -27,7 +27,7 @@ def arm_tables(analysis: Analysis) -> list[Table]:
 
 def _equivalent(analysis: Analysis) -> Table:
     rows = tuple(
-        (*_names(cell), *_null_pairs(pairs), pairs.certified or "nothing")
+        (*names(cell), *_null_pairs(pairs), pairs.certified or "nothing")
         for cell in analysis.cells
         for pairs in [cell.equivalent]
         if pairs is not None
@@ -42,7 +42,7 @@ def _equivalent(analysis: Analysis) -> Table:
 
 def _gap_0(analysis: Analysis) -> Table:
     rows = tuple(
-        (*_names(cell), *_null_pairs(cell.ladder.gap_0))
+        (*names(cell), *_null_pairs(cell.ladder.gap_0))
         for cell in analysis.cells
         if cell.ladder is not None and cell.ladder.gap_0 is not None
     )
@@ -65,7 +65,7 @@ def _null_pairs(pairs: NullPairsResult) -> tuple[str, ...]:
 def _ladder(analysis: Analysis) -> Table:
     rows = tuple(
         (
-            *_names(cell),
+            *names(cell),
             name,
             *map(str, (step.items, step.pairs)),
             share(step.success, step.calls),
@@ -88,7 +88,7 @@ def _ladder(analysis: Analysis) -> Table:
 def _context(analysis: Analysis) -> Table:
     rows = tuple(
         (
-            *_names(cell),
+            *names(cell),
             arm,
             share(one.calls.ended, one.calls.scheduled),
             str(one.calls.invalid),
@@ -134,10 +134,10 @@ def _parts(analysis: Analysis) -> Table:
         signal = cell.signal
         if len(signal.strata) > 1 or signal.nested:
             whole = (str(signal.items), *map(number, (signal.mean, signal.macro, signal.lower)))
-            rows.append((*_names(cell), "all items", *whole))
+            rows.append((*names(cell), "all items", *whole))
         rows += [
             (
-                *_names(cell),
+                *names(cell),
                 shortened(name),
                 str(part.items),
                 *map(number, (part.mean, part.macro, part.lower)),
@@ -150,7 +150,3 @@ def _parts(analysis: Analysis) -> Table:
     )
     columns = (*_CELL, "items of", "items", "mean", "macro", "lower")
     return Table("parts", "Utility: macro means and parts", note, columns, tuple(rows), left=3)
-
-
-def _names(cell: CellResult) -> tuple[str, str]:
-    return cell.configuration, cell.criterion

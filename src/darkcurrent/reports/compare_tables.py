@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from darkcurrent.printable import shortened
@@ -10,7 +10,7 @@ from darkcurrent.reports.numbers import share
 from darkcurrent.reports.risk_tables import risk_table
 from darkcurrent.reports.table import Table
 from darkcurrent.reports.tables import verdict_table
-from darkcurrent.results import Analysis, CellComparison, CellName, Comparison
+from darkcurrent.results import Analysis, ArmComparison, CellComparison, CellName, Comparison
 
 __all__ = ["compare_tables", "compare_words", "total_words"]
 
@@ -92,14 +92,21 @@ def _shared(comparison: Comparison) -> Table:
     return Table("shared", "Shared calls", note, columns, rows)
 
 
-def _verdicts(comparison: Comparison) -> Table:
-    rows = tuple(
+def _reached(
+    comparison: Comparison, counts: Callable[[ArmComparison], Mapping[str, Mapping[str, int]]]
+) -> tuple[tuple[str, ...], ...]:
+    """Return a row for each thing that was said before and what became of it."""
+    return tuple(
         (*_names(cell), kind, before, after, str(times))
         for cell in comparison.cells
         for kind, arm in cell.arms.items()
-        for before, reached in arm.transitions.items()
+        for before, reached in counts(arm).items()
         for after, times in reached.items()
     )
+
+
+def _verdicts(comparison: Comparison) -> Table:
+    rows = _reached(comparison, lambda arm: arm.transitions)
     note = (
         "What was said before and after. target and other: by content, where there is a target; first and second: the slot of "
         "two identical texts; u and v: the texts that stand first and second in order AB of the first study."
@@ -115,13 +122,7 @@ def _verdicts(comparison: Comparison) -> Table:
 
 
 def _patterns(comparison: Comparison) -> Table:
-    rows = tuple(
-        (*_names(cell), kind, before, after, str(times))
-        for cell in comparison.cells
-        for kind, arm in cell.arms.items()
-        for before, reached in arm.patterns.items()
-        for after, times in reached.items()
-    )
+    rows = _reached(comparison, lambda arm: arm.patterns)
     note = "What both orders of a pair say together, before and after; pairs whose two calls are shared."
     return Table(
         "patterns",

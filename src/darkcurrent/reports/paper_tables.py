@@ -6,7 +6,7 @@ Table 1 is the configurations' identities, which `frozen/configurations.json` ha
 from __future__ import annotations
 
 from darkcurrent.reports.numbers import interval, number, share
-from darkcurrent.reports.table import Table
+from darkcurrent.reports.table import Table, names
 from darkcurrent.reports.words import campaign_of
 from darkcurrent.results import Analysis, CellResult, CloneResult, ContextResult, CoverageResult, StepResult
 
@@ -30,10 +30,6 @@ def paper_tables(analysis: Analysis) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def _names(cell: CellResult) -> tuple[str, str]:
-    return cell.configuration, cell.criterion
-
-
 def _controlled(analysis: Analysis) -> Table:
     rows = []
     for cell in analysis.cells:
@@ -44,7 +40,7 @@ def _controlled(analysis: Analysis) -> Table:
         smallest = ladder.smallest_75
         rows.append(
             (
-                *_names(cell),
+                *names(cell),
                 _dark_current(cell.clone["core"], held),
                 "/".join(_dark_current(cell.clone[edge], held) for edge in ("edge-empty", "edge-whitespace")),
                 *map(number, (gap_0.false_preference, gap_0.scs, gap_0.pfp)),
@@ -79,7 +75,7 @@ def _gates(analysis: Analysis) -> Table:
         core, signal, held = cell.clone["core"], cell.signal, cell.state == "HOLD"
         rows.append(
             (
-                *_names(cell),
+                *names(cell),
                 "–" if held else f"{share(core.adverse, core.n)} [{number(core.upper)}]",
                 number(core.p_holm),
                 "–" if held else f"{number(signal.mean)} [{number(signal.lower)}]",
@@ -100,7 +96,7 @@ def _certificates(analysis: Analysis) -> Table:
         held, orders = cell.state == "HOLD", signal.orders
         rows.append(
             (
-                *_names(cell),
+                *names(cell),
                 "–" if held else share(core.adverse, core.n),
                 *(number(value, 4) for value in (core.upper, core.p_holm)),
                 "–" if held or pairs is None else share(pairs.adverse, pairs.pairs),
@@ -132,7 +128,7 @@ def _certificates(analysis: Analysis) -> Table:
 
 def _verdicts(analysis: Analysis) -> Table:
     rows = tuple(
-        (*_names(cell), *map(str, (one.correct, one.tie, one.wrong, one.invalid)))
+        (*names(cell), *map(str, (one.correct, one.tie, one.wrong, one.invalid)))
         for cell in analysis.cells
         for one in [cell.signal.verdicts]
         if cell.signal.items
@@ -146,7 +142,7 @@ def _invalid(analysis: Analysis) -> Table:
     counts = [_by_arm(cell) for cell in analysis.cells]
     columns = list(dict.fromkeys(name for found in counts for name in found))
     rows = tuple(
-        (*_names(cell), *(found.get(name, "–") for name in columns), campaign_of(analysis, cell).state)
+        (*names(cell), *(found.get(name, "–") for name in columns), campaign_of(analysis, cell).state)
         for cell, found in zip(analysis.cells, counts, strict=True)
         if any(campaign.invalid for campaign in analysis.campaigns)
     )
@@ -172,7 +168,7 @@ def _by_arm(cell: CellResult) -> dict[str, str]:
 def _context(analysis: Analysis) -> Table:
     rows = tuple(
         (
-            *_names(cell),
+            *names(cell),
             arm,
             _held(one) if one.adverse is None else share(one.adverse, one.items),
             *(number(value, 4) for value in (one.absent, one.present)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Table"]
+from darkcurrent.results import CellResult
+
+__all__ = ["Table", "names"]
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,8 @@ _WORDS = (
     "after",
     "remark",
 )
+
+
+def names(cell: CellResult) -> tuple[str, str]:
+    """Return what a cell's row begins with."""
+    return cell.configuration, cell.criterion

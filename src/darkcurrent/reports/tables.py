@@ -7,9 +7,9 @@ from darkcurrent.printable import shortened
 from darkcurrent.reports.arm_tables import arm_tables
 from darkcurrent.reports.randomizations import randomization_table
 from darkcurrent.reports.risk_tables import risk_tables
-from darkcurrent.reports.table import Table
+from darkcurrent.reports.table import Table, names
 from darkcurrent.reports.words import campaign_of, declared, number, share
-from darkcurrent.results import Analysis, CampaignResult, CellResult, OrderResult
+from darkcurrent.results import Analysis, CampaignResult, OrderResult
 
 __all__ = ["Table", "all_tables", "verdict_table"]
 
@@ -136,7 +136,7 @@ def _sensitivity(analysis: Analysis) -> Table:
 def _clones(analysis: Analysis) -> Table:
     rows = tuple(
         (
-            *_names(cell),
+            *names(cell),
             stratum,
             share(clone.adverse, clone.n),
             *map(str, (clone.a, clone.b, clone.invalid)),
@@ -172,7 +172,7 @@ def _clones(analysis: Analysis) -> Table:
 def _signal(analysis: Analysis) -> Table:
     rows = tuple(
         (
-            *_names(cell),
+            *names(cell),
             str(signal.items),
             number(signal.mean),
             number(signal.lower),
@@ -213,7 +213,7 @@ def _signal(analysis: Analysis) -> Table:
 
 def _strata(analysis: Analysis) -> Table:
     rows = tuple(
-        (*_names(cell), shortened(name), str(stratum.items), number(stratum.mean))
+        (*names(cell), shortened(name), str(stratum.items), number(stratum.mean))
         for cell in analysis.cells
         for name, stratum in cell.signal.strata.items()
     )
@@ -230,7 +230,7 @@ def _strata(analysis: Analysis) -> Table:
 
 def _patterns(analysis: Analysis) -> Table:
     rows = tuple(
-        (*_names(cell), arm, *(str(counts[pattern]) for pattern in PATTERNS))
+        (*names(cell), arm, *(str(counts[pattern]) for pattern in PATTERNS))
         for cell in analysis.cells
         for arm, counts in cell.patterns.items()
     )
@@ -248,7 +248,7 @@ def _patterns(analysis: Analysis) -> Table:
 def _retest(analysis: Analysis) -> Table:
     rows = tuple(
         (
-            *_names(cell),
+            *names(cell),
             str(retest.repetitions),
             share(retest.same, retest.units),
             *map(str, (retest.tie_flip, retest.reversed, retest.invalid)),
@@ -272,7 +272,3 @@ def _imported(analysis: Analysis) -> Table:
     rows = tuple((name, value) for name, value in facts.items())
     note = "How these verdicts were recorded and read. A wrong coding makes every number above wrong."
     return Table("imported", "Recorded data", note, ("what", "how"), rows)
-
-
-def _names(cell: CellResult) -> tuple[str, str]:
-    return cell.configuration, cell.criterion
